@@ -1,0 +1,314 @@
+// Package wire holds the inputs and outputs of the facades: what the page, the
+// command line and other programs see. It has no behaviour.
+package wire
+
+import (
+	"encoding/json"
+
+	"patchbay/backend/core"
+)
+
+// Mask stands in the page for a value that was saved before and that the page
+// must not see. Sent back, it means "unchanged".
+const Mask = "••••••••"
+
+// ServerView is a configured server and its state.
+type ServerView struct {
+	// Spec is the configuration with literal values of env and headers masked.
+	Spec   core.ServerSpec   `json:"spec"`
+	Status core.ServerStatus `json:"status"`
+}
+
+// ServersView is the list of configured servers, in the order of tools.json.
+type ServersView struct {
+	Servers []ServerView `json:"servers"`
+}
+
+// NameInput names a configured server.
+type NameInput struct {
+	Name string `json:"name"`
+}
+
+// ParseServersInput is a text to understand; nothing is run or saved.
+type ParseServersInput struct {
+	Text string `json:"text"`
+}
+
+// ParsedServer is one server found in a text.
+type ParsedServer struct {
+	Spec core.ServerSpec `json:"spec"`
+	// ResolvedCommand is the absolute path of a stdio server's program; "" when it was not found.
+	ResolvedCommand string `json:"resolvedCommand,omitempty"`
+	// Problem is a sentence when the server cannot work as it stands ("uvx is not installed …"); "" if none is known.
+	Problem string `json:"problem,omitempty"`
+	// Exists says that a server of this name is configured already.
+	Exists bool `json:"exists"`
+	// Missing are the places that hold a placeholder instead of a value: "env.API_KEY", "headers.Authorization", "args.2".
+	Missing []string `json:"missing"`
+}
+
+// RejectedServer is one server of a text that cannot be used.
+type RejectedServer struct {
+	Name  string     `json:"name"`
+	Error core.Error `json:"error"`
+}
+
+// ParsedServers is what was found in a text. A text without any usable server
+// is an error instead.
+type ParsedServers struct {
+	Servers  []ParsedServer   `json:"servers"`
+	Rejected []RejectedServer `json:"rejected"`
+	Warnings []string         `json:"warnings"`
+}
+
+// OnConflict says what to do when the name is taken.
+type OnConflict string
+
+const (
+	ConflictFail      OnConflict = "fail"
+	ConflictOverwrite OnConflict = "overwrite"
+	ConflictKeepBoth  OnConflict = "keep_both" // the new one gets a number
+)
+
+// AddServerInput is a server to save and connect.
+type AddServerInput struct {
+	Server     core.ServerSpec `json:"server"`
+	OnConflict OnConflict      `json:"onConflict,omitempty"` // "" means fail
+}
+
+// UpdateServerInput replaces the configuration of the server Name; masked
+// values stay as they are. A changed name renames it.
+type UpdateServerInput struct {
+	Name   string          `json:"name"`
+	Server core.ServerSpec `json:"server"`
+}
+
+// SetServerEnabledInput switches a server on or off for good.
+type SetServerEnabledInput struct {
+	Name    string `json:"name"`
+	Enabled bool   `json:"enabled"`
+}
+
+// TestServerInput is a configuration to try without saving it.
+type TestServerInput struct {
+	Server core.ServerSpec `json:"server"`
+	// SavedAs is the configured server whose masked values Server holds; "" for none.
+	SavedAs string `json:"savedAs,omitempty"`
+}
+
+// RemoveServerOutput lets the person take the removal back.
+type RemoveServerOutput struct {
+	UndoID string `json:"undoId"` // for mcp:restoreServer, until the program ends
+}
+
+// UndoInput names a removal to take back.
+type UndoInput struct {
+	UndoID string `json:"undoId"`
+}
+
+// LogView holds the latest lines of a server's log, oldest first.
+type LogView struct {
+	Lines []string `json:"lines"`
+}
+
+// ToolView is a tool and how it may be used now.
+type ToolView struct {
+	Tool core.Tool `json:"tool"`
+	// Alias is the name that models see.
+	Alias string `json:"alias"`
+	// Decision is what the policy says before the arguments are known.
+	Decision core.Decision `json:"decision"`
+	// Available says whether a call could be made now.
+	Available bool `json:"available"`
+}
+
+// ToolsView is every tool, in a stable order.
+type ToolsView struct {
+	Tools []ToolView `json:"tools"`
+}
+
+// CustomTool is a tool of the person's own, as tools.json keeps it.
+type CustomTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"` // JSON Schema of the arguments
+	Code        string          `json:"code"`       // the body of an async JavaScript function
+	TimeoutMS   int64           `json:"timeout"`    // in milliseconds; 0 means 30,000
+	Enabled     bool            `json:"enabled"`
+}
+
+// CustomToolsView is every custom tool, in the order of tools.json.
+type CustomToolsView struct {
+	Tools []CustomTool `json:"tools"`
+	// Runnable says whether this version can run custom tools.
+	Runnable bool `json:"runnable"`
+}
+
+// UpdateToolInput replaces the custom tool Name. A changed name renames it.
+type UpdateToolInput struct {
+	Name string     `json:"name"`
+	Tool CustomTool `json:"tool"`
+}
+
+// ExecuteInput asks for one call of a tool by a person.
+type ExecuteInput struct {
+	// CallID is made by the page (a UUID), so that it can follow the chunks and
+	// cancel the call; "" lets the gate make one.
+	CallID    string          `json:"callId,omitempty"`
+	Ref       core.ToolRef    `json:"ref"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// ExecuteOutput is how the call ended. A refusal or a failure is told in Status
+// and Error, not as a failed request.
+type ExecuteOutput struct {
+	CallID string          `json:"callId"`
+	Status core.CallStatus `json:"status"`
+	Result core.ToolResult `json:"result"`
+	Error  string          `json:"error,omitempty"`
+	Code   core.Code       `json:"code,omitempty"`
+	Millis int64           `json:"millis"`
+	// ModelText is what a model would be given.
+	ModelText string `json:"modelText"`
+}
+
+// CancelInput names a running call.
+type CancelInput struct {
+	CallID string `json:"callId"`
+}
+
+// ConversationView is a conversation in the list.
+type ConversationView struct {
+	core.Conversation `tstype:",extends"`
+	Running           bool `json:"running"`
+	Waiting           bool `json:"waiting"` // for an approval
+}
+
+// ConversationsView is every conversation, the latest first.
+type ConversationsView struct {
+	Conversations []ConversationView `json:"conversations"`
+}
+
+// IDInput names a thing by its id.
+type IDInput struct {
+	ID string `json:"id"`
+}
+
+// CreateConversationInput begins a conversation. Empty fields take the defaults.
+type CreateConversationInput struct {
+	AgentID    string `json:"agentId,omitempty"`
+	ProviderID string `json:"providerId,omitempty"`
+	Model      string `json:"model,omitempty"`
+}
+
+// UpdateConversationInput changes the fields that are given; nil leaves a field as it is.
+type UpdateConversationInput struct {
+	ID         string  `json:"id"`
+	Title      *string `json:"title,omitempty"`
+	AgentID    *string `json:"agentId,omitempty"`
+	ProviderID *string `json:"providerId,omitempty"`
+	Model      *string `json:"model,omitempty"`
+}
+
+// ConversationDetail is a conversation with all that was said.
+type ConversationDetail struct {
+	Conversation core.Conversation `json:"conversation"`
+	Messages     []core.Message    `json:"messages"`
+	Run          *core.Run         `json:"run,omitempty"` // nil when nothing runs
+}
+
+// SendInput is what a person says.
+type SendInput struct {
+	ConversationID string `json:"conversationId"`
+	Text           string `json:"text"`
+}
+
+// SendOutput names the run that answers.
+type SendOutput struct {
+	RunID string `json:"runId"`
+}
+
+// StopInput names the conversation whose run shall stop.
+type StopInput struct {
+	ConversationID string `json:"conversationId"`
+}
+
+// AgentsView is every agent.
+type AgentsView struct {
+	Agents []core.Agent `json:"agents"`
+}
+
+// ApprovalsView is every open approval, the oldest first.
+type ApprovalsView struct {
+	Approvals []core.Approval `json:"approvals"`
+}
+
+// ResolveInput is a person's answer to one approval.
+type ResolveInput struct {
+	ID     string      `json:"id"`
+	Answer core.Answer `json:"answer"` // allow_once, allow_chat or deny
+}
+
+// AuditInput asks for a page of the log.
+type AuditInput struct {
+	Limit  int   `json:"limit,omitempty"`  // 1 to 500; 0 means 100
+	Before int64 `json:"before,omitempty"` // only records with a smaller Seq; 0 means from the newest
+}
+
+// AuditView is a page of the log, the newest first.
+type AuditView struct {
+	Records []core.AuditRecord `json:"records"`
+	More    bool               `json:"more"`
+}
+
+// ProvidersView is every provider.
+type ProvidersView struct {
+	Providers []core.Provider `json:"providers"`
+	// DefaultProviderID is used where neither conversation nor agent names one.
+	DefaultProviderID string `json:"defaultProviderId"`
+}
+
+// SaveProviderInput adds (ID "") or changes a provider.
+type SaveProviderInput struct {
+	ID           string            `json:"id,omitempty"`
+	Kind         core.ProviderKind `json:"kind"`
+	Name         string            `json:"name"`
+	BaseURL      string            `json:"baseUrl"`
+	DefaultModel string            `json:"defaultModel,omitempty"`
+	// Key is the API key; nil leaves it as it is, "" removes it. It never comes back.
+	Key *string `json:"key,omitempty"`
+}
+
+// ModelsInput names a provider.
+type ModelsInput struct {
+	ProviderID string `json:"providerId"`
+}
+
+// ModelsView is every model of a provider.
+type ModelsView struct {
+	Models []core.Model `json:"models"`
+}
+
+// SettingsView are a person's choices.
+type SettingsView struct {
+	Theme             string `json:"theme"` // "system", "light" or "dark"
+	DefaultProviderID string `json:"defaultProviderId"`
+	DefaultModel      string `json:"defaultModel"`
+	// FirstRunDone hides the first steps.
+	FirstRunDone bool `json:"firstRunDone"`
+}
+
+// Info is what the program knows of itself.
+type Info struct {
+	Version    string `json:"version"`
+	Platform   string `json:"platform"` // "linux/amd64"
+	ConfigPath string `json:"configPath"`
+	DataDir    string `json:"dataDir"`
+	LogDir     string `json:"logDir"`
+	// SecretsIn says in words where keys are kept.
+	SecretsIn string `json:"secretsIn"`
+	// ConfigError is why tools.json cannot be read, with line and column; nil
+	// when it can. The last good state keeps running meanwhile.
+	ConfigError    *core.Error `json:"configError,omitempty"`
+	ConfigWarnings []string    `json:"configWarnings"`
+}

@@ -1,0 +1,51 @@
+// Command tsgen prints the TypeScript types of the contract: every exported
+// type of the packages given as arguments. It lives in a module of its own so
+// that its dependencies stay out of the product's.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/coder/guts"
+	"github.com/coder/guts/bindings"
+	"github.com/coder/guts/config"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "tsgen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(packages []string) error {
+	p, err := guts.NewGolangParser()
+	if err != nil {
+		return err
+	}
+	p.PreserveComments()
+	for _, path := range packages {
+		if err := p.IncludeGenerate(path); err != nil {
+			return fmt.Errorf("reading %s: %w", path, err)
+		}
+	}
+	p.IncludeCustomDeclaration(map[string]guts.TypeOverride{
+		"encoding/json.RawMessage": config.OverrideLiteral(bindings.KeywordUnknown),
+	})
+	// The envelope is a union that internal/gen writes with its members.
+	if err := p.ExcludeCustom("patchbay/backend/event.Event", "patchbay/backend/event.Payload"); err != nil {
+		return err
+	}
+	ts, err := p.ToTypescript()
+	if err != nil {
+		return err
+	}
+	ts.ApplyMutations(config.EnumAsTypes, config.ExportTypes, config.SimplifyOptional, config.NotNullMaps)
+	out, err := ts.Serialize()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Print(out)
+	return err
+}
