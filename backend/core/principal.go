@@ -105,3 +105,10 @@ type AuditRecord struct {
 	Bytes     int64      `json:"bytes"` // of the result before shortening
 	Millis    int64      `json:"millis"`
 }
+
+// PolicyRequest is what a policy judges.
+type PolicyRequest struct {
+	Principal Principal
+	Tool      Tool
+	Arguments []byte // canonical JSON; nil when they are not known yet
+}

@@ -141,8 +141,8 @@ func Kinds() []Payload {
 	}
 }
 
-// Event is a payload on its way: Seq rises by one with each event of a bus, so
-// that a gap shows.
+// Event is a payload on its way to one subscriber. Seq rises by one with each
+// event of a subscription, so that a loss on the way shows as a gap.
 type Event struct {
 	Seq  int64   `json:"seq"`
 	Type string  `json:"type"`

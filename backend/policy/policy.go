@@ -1,0 +1,140 @@
+// Package policy decides about a tool call without a person. Its rules are
+// pure functions: no I/O and no clock, so that the same input always gives the
+// same decision and every decision names its rule.
+package policy
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"patchbay/backend/core"
+)
+
+// Rule looks at a request and decides, or leaves it to the next rule.
+type Rule struct {
+	Name  string // stable; recorded in the audit log
+	Judge func(core.PolicyRequest) (effect core.Effect, risk core.Risk, why string, decided bool)
+}
+
+// Engine asks its rules in order; the first that decides wins. Where none
+// does, a person is asked.
+type Engine struct{ rules []Rule }
+
+// Default returns the rules that the product ships with: a tool runs unasked
+// only when its server says that it is read-only and nothing about it says otherwise.
+func Default() *Engine {
+	return &Engine{rules: []Rule{destructiveHint, dangerousName, readOnlyHint, unannotated}}
+}
+
+// Evaluate returns the decision on one request. It never returns the zero Decision.
+func (e *Engine) Evaluate(r core.PolicyRequest) core.Decision {
+	for _, rule := range e.rules {
+		if effect, risk, why, decided := rule.Judge(r); decided {
+			return core.Decision{Effect: effect, Rule: rule.Name, Why: why, Risk: risk}
+		}
+	}
+	return core.Decision{Effect: core.Ask, Rule: "default", Why: "No rule covers this tool.", Risk: core.RiskMedium}
+}
+
+func source(r core.PolicyRequest) string {
+	if r.Tool.Ref.Server != "" {
+		return "The server says"
+	}
+	return "The tool says"
+}
+
+var destructiveHint = Rule{"destructive-hint", func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+	a := r.Tool.Annotations
+	if a.DestructiveHint == nil || !*a.DestructiveHint {
+		return "", "", "", false
+	}
+	// MCP 2025-11-25, ToolAnnotations: destructiveHint means something only
+	// when readOnlyHint is not true. A server that sets both is contradicting
+	// itself, and the harsher claim counts.
+	return core.Ask, core.RiskHigh, source(r) + " that it may destroy data.", true
+}}
+
+var dangerousName = Rule{"dangerous-name", func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+	for _, word := range words(r.Tool.Ref.Name) {
+		for _, bad := range verbs {
+			if bad.in(word) {
+				return core.Ask, bad.risk, fmt.Sprintf("Its name says %q.", bad.stem), true
+			}
+		}
+	}
+	return "", "", "", false
+}}
+
+type verb struct {
+	stem string
+	risk core.Risk
+	// prefix says that the stem counts at a word's start only: "retrieval" and
+	// "prune" are harmless.
+	prefix bool
+}
+
+func (v verb) in(word string) bool {
+	if v.stem == "run" {
+		return word == "run" || word == "runs" || word == "running"
+	}
+	if v.prefix {
+		return strings.HasPrefix(word, v.stem)
+	}
+	return strings.Contains(word, v.stem)
+}
+
+var verbs = [...]verb{
+	{stem: "delete", risk: core.RiskHigh},
+	{stem: "remove", risk: core.RiskHigh},
+	{stem: "shell", risk: core.RiskHigh},
+	{stem: "command", risk: core.RiskHigh},
+	{stem: "exec", risk: core.RiskHigh, prefix: true},
+	{stem: "eval", risk: core.RiskHigh, prefix: true},
+	{stem: "write", risk: core.RiskMedium},
+	{stem: "create", risk: core.RiskMedium},
+	{stem: "update", risk: core.RiskMedium},
+	{stem: "run", risk: core.RiskMedium},
+}
+
+var readOnlyHint = Rule{"read-only-hint", func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+	a := r.Tool.Annotations
+	if a.ReadOnlyHint == nil || !*a.ReadOnlyHint {
+		return "", "", "", false
+	}
+	return core.Allow, core.RiskLow, source(r) + " that it only reads.", true
+}}
+
+var unannotated = Rule{"not-read-only", func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+	if r.Tool.Annotations.ReadOnlyHint != nil {
+		return core.Ask, core.RiskMedium, source(r) + " that it changes data.", true
+	}
+	return core.Ask, core.RiskMedium, "Its server does not say that it only reads.", true
+}}
+
+// words splits a tool's name at separators and at changes of case, in lower case.
+func words(name string) []string {
+	var out []string
+	var cur []rune
+	flush := func() {
+		if len(cur) > 0 {
+			out = append(out, strings.ToLower(string(cur)))
+			cur = nil
+		}
+	}
+	prevLower := false
+	for _, r := range name {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			flush()
+			prevLower = false
+			continue
+		}
+		if unicode.IsUpper(r) && prevLower {
+			flush()
+		}
+		prevLower = unicode.IsLower(r) || unicode.IsDigit(r)
+		cur = append(cur, r)
+	}
+	flush()
+	return out
+}
