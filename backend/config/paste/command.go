@@ -1,0 +1,431 @@
+package paste
+
+import (
+	"regexp"
+	"strings"
+
+	"patchbay/backend/config/internal/entry"
+	"patchbay/backend/config/internal/jsonc"
+	"patchbay/backend/core"
+)
+
+// commandDialect reads addresses and command lines, one a line.
+func commandDialect() dialect {
+	return dialect{
+		match: func(t string) bool {
+			lines := splitLines(t)
+			for _, l := range lines {
+				if l.text != "" && !readable(l.text) {
+					return false
+				}
+			}
+			return len(lines) > 0
+		},
+		parse: (*parser).lines,
+	}
+}
+
+// line is one line with its continuations joined.
+type line struct {
+	text string
+	off  int // of its beginning
+}
+
+// splitLines joins continued lines, takes prompts away and drops comments.
+func splitLines(t string) []line {
+	var out []line
+	for off := 0; off < len(t); {
+		start := off
+		var b strings.Builder
+		for off < len(t) {
+			end := lineEnd(t, off)
+			raw := strings.TrimRight(t[off:end], " \t\r")
+			off = min(end+1, len(t))
+			body := strings.TrimSuffix(strings.TrimSuffix(raw, "\\"), " `")
+			body = strings.TrimSuffix(body, " ^")
+			b.WriteString(body)
+			if body == raw {
+				break
+			}
+			b.WriteByte(' ')
+		}
+		s := strings.TrimSpace(strings.Map(func(r rune) rune {
+			if isSpace(r) {
+				return ' '
+			}
+			return r
+		}, b.String()))
+		for _, prompt := range []string{"$ ", "> ", "% ", "❯ "} {
+			s = strings.TrimSpace(strings.TrimPrefix(s, prompt))
+		}
+		if n := len(s); n >= 2 && s[0] == '`' && s[n-1] == '`' {
+			s = strings.Trim(s, "`")
+		}
+		if s != "" && !strings.HasPrefix(s, "#") {
+			out = append(out, line{text: s, off: start})
+		}
+	}
+	return out
+}
+
+// readable reports whether a line is an address or a command line rather than prose.
+func readable(s string) bool {
+	if isWebAddress(s) && !strings.ContainsAny(s, " \t") {
+		return true
+	}
+	words, err := entry.Split(s)
+	if err != nil {
+		words = strings.Fields(s)
+	}
+	return isCommand(words)
+}
+
+// isCommand tells a command line from a sentence.
+func isCommand(words []string) bool {
+	rest, env := cutEnv(words)
+	if len(rest) == 0 {
+		return len(env) > 0
+	}
+	if len(env) > 0 || isLauncher(rest[0]) {
+		return !(len(env) == 0 && len(rest) > 1 && strings.HasSuffix(rest[len(rest)-1], ".") && !strings.ContainsAny(rest[1], "-/@._"))
+	}
+	first := rest[0]
+	if strings.HasSuffix(first, ":") || strings.Contains(first, "://") || strings.ContainsAny(first, "{}\"=,;<>") {
+		return false
+	}
+	if strings.HasPrefix(first, "/") || strings.HasPrefix(first, "./") || strings.HasPrefix(first, "~/") || strings.Contains(first, `:\`) || isPackage(first) {
+		return true
+	}
+	switch strings.ToLower(first[strings.LastIndexByte(first, '.')+1:]) {
+	case "exe", "cmd", "bat", "sh", "py", "js", "mjs", "jar":
+		return true
+	}
+	if len(rest) == 1 {
+		return strings.Contains(strings.ToLower(first), "mcp") && !strings.HasSuffix(first, ".")
+	}
+	if strings.ContainsAny(rest[len(rest)-1], "!?") || strings.HasSuffix(rest[len(rest)-1], ".") || first != strings.ToLower(first) {
+		return false
+	}
+	if len(rest) >= 3 && rest[1] == "mcp" && (rest[2] == "add" || rest[2] == "add-json") {
+		return true
+	}
+	for _, w := range rest[1:] {
+		if strings.HasPrefix(w, "-") && len(w) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func isLauncher(word string) bool {
+	switch strings.ToLower(baseName(word)) {
+	case "npx", "bunx", "pnpx", "uvx", "uv", "pipx", "npm", "pnpm", "yarn", "bun", "deno", "node", "tsx", "ts-node",
+		"python", "python3", "py", "docker", "podman", "java", "dotnet", "cargo", "ruby", "php", "cmd", "sh", "bash", "wsl", "env", "sudo":
+		return true
+	case "go":
+		return true
+	}
+	return false
+}
+
+// isPackage recognises a scoped npm package.
+func isPackage(word string) bool {
+	return regexp.MustCompile(`^@[\w.-]+/[\w.-]+(@[\w.^~-]+)?$`).MatchString(word)
+}
+
+func isWebAddress(s string) bool {
+	s = strings.ToLower(s)
+	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// cutEnv splits leading KEY=value words off.
+func cutEnv(words []string) (rest []string, env map[string]string) {
+	for i, w := range words {
+		if i == 0 && (w == "env" || w == "export" || w == "set") && len(words) > 1 && isAssignment(words[1]) {
+			continue
+		}
+		if !isAssignment(w) {
+			return words[i:], env
+		}
+		if env == nil {
+			env = map[string]string{}
+		}
+		k, v, _ := strings.Cut(w, "=")
+		env[k] = v
+	}
+	return nil, env
+}
+
+func isAssignment(w string) bool {
+	k, _, ok := strings.Cut(w, "=")
+	if !ok || k == "" {
+		return false
+	}
+	for i, r := range k {
+		letter := r == '_' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *parser) lines(src source) *Error {
+	var env map[string]string
+	n := 0
+	for _, l := range splitLines(src.text) {
+		f, err := p.lineServer(l.text)
+		if err != nil {
+			err.Line, err.Column = position(p.text, src.offset(l.off))
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		if f.spec.Command == "" && f.spec.URL == "" && f.problem == nil { // only variables, for the lines that follow
+			if env == nil {
+				env = map[string]string{}
+			}
+			for k, v := range f.spec.Env {
+				env[k] = v
+			}
+			continue
+		}
+		for k, v := range env {
+			if f.spec.Command != "" {
+				if f.spec.Env == nil {
+					f.spec.Env = map[string]string{}
+				}
+				if _, ok := f.spec.Env[k]; !ok {
+					f.spec.Env[k] = v
+				}
+			}
+		}
+		f.src, f.offset = src, l.off
+		if f.problem != nil {
+			f.problem.Offset = l.off
+		}
+		p.add(*f)
+		n++
+	}
+	if n == 0 {
+		return p.errorAt(src, 0, MissingCommand, "The text sets variables, but there is no command behind them.")
+	}
+	return nil
+}
+
+// lineServer reads one address or command line. The error has no place yet.
+// nil and nil mean that it is neither.
+func (p *parser) lineServer(s string) (*found, *Error) {
+	s = strings.TrimSpace(s)
+	if isWebAddress(s) && !strings.ContainsAny(s, " \t") {
+		f := &found{spec: Server{Transport: entry.GuessTransport(s), URL: s}}
+		if msg := entry.CheckURL(s); msg != "" {
+			f.problem = &entry.Problem{Reason: entry.BadURL, Message: upper(msg)}
+		}
+		return f, nil
+	}
+	if msg := shellSyntax(s); msg != "" {
+		return nil, &Error{Reason: ShellSyntax, Message: msg}
+	}
+	words, err := entry.Split(s)
+	if err != nil {
+		return nil, &Error{Reason: Truncated, Message: "The command line cannot be read: " + err.Error() + "."}
+	}
+	if !isCommand(words) {
+		return nil, nil
+	}
+	if strings.ContainsRune(s, '\x00') || entry.HasControl(s, true) {
+		return nil, &Error{Reason: ControlChars, Message: "The command line holds a control character; remove it."}
+	}
+	rest, env := cutEnv(words)
+	if len(rest) == 0 {
+		return &found{spec: Server{Env: env}}, nil
+	}
+	if len(rest) >= 3 && rest[1] == "mcp" && !strings.Contains(rest[0], "/") {
+		switch rest[2] {
+		case "add":
+			return mcpAdd(rest[3:])
+		case "add-json":
+			return mcpAddJSON(rest[3:])
+		}
+	}
+	f := &found{spec: Server{Transport: core.TransportStdio, Command: rest[0], Args: rest[1:], Env: env}}
+	if len(f.spec.Args) == 0 {
+		f.spec.Args = nil
+	}
+	if isPackage(rest[0]) {
+		f.spec.Command, f.spec.Args = "npx", append([]string{"-y"}, rest...)
+		f.warnings = append(f.warnings, "a package alone is run with npx.")
+	}
+	return f, nil
+}
+
+// shellSyntax finds what only a shell could do. Nothing is run in a shell, so
+// it must be said rather than passed on as an argument.
+func shellSyntax(s string) string {
+	var quote rune
+	runes := []rune(s)
+	for i, r := range runes {
+		next, prev := ' ', ' '
+		if i+1 < len(runes) {
+			next = runes[i+1]
+		}
+		if i > 0 {
+			prev = runes[i-1]
+		}
+		switch {
+		case quote == '\'' && r != '\'':
+		case r == '`' || r == '$' && next == '(':
+			return "The command line runs another command inside it (` or $(…)), which needs a shell. Put the value itself there."
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case prev == '\\':
+		case r == '|' && (prev == ' ' || next == ' '), r == ';' && next == ' ', r == '&' && (next == '&' || next == ' '), r == '>' && (prev == ' ' || next == '>') && !strings.Contains(string(runes[:i]), "<"):
+			return "The command line joins or redirects commands (" + string(r) + "), which needs a shell. Paste the one command that starts the server."
+		}
+	}
+	return ""
+}
+
+// mcpAdd reads what follows "claude mcp add" and its like in other programs.
+func mcpAdd(words []string) (*found, *Error) {
+	var spec Server
+	var pos []string
+	transport, address := "", ""
+	set := func(m *map[string]string, k, v string) {
+		if *m == nil {
+			*m = map[string]string{}
+		}
+		(*m)[k] = v
+	}
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		flag, value, hasValue := strings.Cut(w, "=")
+		if !strings.HasPrefix(w, "--") {
+			flag, value, hasValue = w, "", false
+		}
+		take := func() string {
+			if !hasValue && i+1 < len(words) {
+				i++
+				value = words[i]
+			}
+			return value
+		}
+		// Behind a command every word is its own argument.
+		inCommand := len(pos) >= 2 && !isWebAddress(pos[1])
+		switch {
+		case w == "--":
+			pos = append(pos, words[i+1:]...)
+			i = len(words)
+		case inCommand || !strings.HasPrefix(w, "-"):
+			pos = append(pos, w)
+		case flag == "-e" || flag == "--env":
+			for first := true; first || i+1 < len(words) && isAssignment(words[i+1]); first = false {
+				if !first {
+					hasValue = false
+				}
+				k, v, ok := strings.Cut(take(), "=")
+				if !ok {
+					return nil, &Error{Reason: WrongType, Message: "Behind " + flag + " must stand KEY=value."}
+				}
+				set(&spec.Env, k, v)
+			}
+		case flag == "-H" || flag == "--header":
+			for first := true; first || i+1 < len(words) && strings.Contains(words[i+1], ": "); first = false {
+				if !first {
+					hasValue = false
+				}
+				k, v, ok := strings.Cut(take(), ":")
+				if !ok {
+					return nil, &Error{Reason: WrongType, Message: `Behind ` + flag + ` must stand "Name: value".`}
+				}
+				set(&spec.Headers, strings.TrimSpace(k), strings.TrimSpace(v))
+			}
+		case flag == "-t" || flag == "--transport" || flag == "--type":
+			transport = take()
+		case flag == "--url":
+			address = take()
+		case flag == "--bearer-token-env-var":
+			set(&spec.Headers, "Authorization", "Bearer ${"+take()+"}")
+		case flag == "-s" || flag == "--scope" || flag == "--callback-port" || flag == "--client-id" || flag == "--timeout" || flag == "--description":
+			take()
+		}
+	}
+	if len(pos) == 0 {
+		return nil, &Error{Reason: MissingCommand, Message: "The command adds a server, but names none."}
+	}
+	f := &found{named: true}
+	spec.Name = pos[0]
+	switch {
+	case address != "":
+		spec.URL = address
+	case len(pos) < 2:
+		return nil, &Error{Reason: MissingCommand, Message: "The command adds the server " + pos[0] + ", but gives neither a command nor an address."}
+	case isWebAddress(pos[1]) || len(pos) == 2 && transport != "" && transport != "stdio":
+		spec.URL = pos[1]
+	default:
+		rest, env := cutEnv(pos[1:])
+		for k, v := range env {
+			set(&spec.Env, k, v)
+		}
+		if len(rest) > 0 {
+			spec.Command = rest[0]
+			spec.Args = append([]string(nil), rest[1:]...)
+		}
+	}
+	f.spec = spec
+	t, ok := entry.ParseTransport(transport)
+	switch {
+	case transport != "" && !ok:
+		f.problem = &entry.Problem{Reason: entry.UnknownTransport, Message: spec.Name + ": the transport \"" + transport + "\" is not known; use stdio, streamable-http or sse."}
+	case spec.URL != "" && (transport == "" || t == core.TransportStdio):
+		f.spec.Transport = entry.GuessTransport(spec.URL)
+	case spec.URL == "":
+		f.spec.Transport = core.TransportStdio
+		if spec.Command == "" {
+			f.problem = &entry.Problem{Reason: entry.MissingCommand, Message: spec.Name + ": there is no command."}
+		}
+	default:
+		f.spec.Transport = t
+	}
+	if msg := entry.CheckURL(spec.URL); spec.URL != "" && msg != "" && f.problem == nil {
+		f.problem = &entry.Problem{Reason: entry.BadURL, Message: spec.Name + ": " + msg}
+	}
+	return f, nil
+}
+
+// mcpAddJSON reads "add-json name '{…}'".
+func mcpAddJSON(words []string) (*found, *Error) {
+	var pos []string
+	for i := 0; i < len(words); i++ {
+		switch w := words[i]; {
+		case w == "-s" || w == "--scope":
+			i++
+		case !strings.HasPrefix(w, "-"):
+			pos = append(pos, w)
+		}
+	}
+	if len(pos) < 2 {
+		return nil, &Error{Reason: Truncated, Message: "Behind add-json must stand a name and the server's JSON in single quotes."}
+	}
+	d, err := jsonc.Parse([]byte(pos[1]))
+	if err != nil {
+		return nil, &Error{Reason: NotJSON, Message: pos[0] + ": " + err.Message}
+	}
+	dec := entry.Decoder{Doc: d, Foreign: true}
+	spec, problem := dec.Decode(pos[0], "", &d.Root)
+	spec.Name = pos[0]
+	return &found{spec: spec, named: true, problem: problem, warnings: dec.Warnings}, nil
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
