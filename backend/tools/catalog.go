@@ -111,7 +111,7 @@ func (c *Catalog) ByAlias(alias string) (Entry, bool) {
 // definition; a conflict error says that the definition changed.
 func (c *Catalog) ByRef(ref core.ToolRef) (Entry, error) {
 	e, ok := c.ByAlias(Alias(ref))
-	if !ok {
+	if !ok || !e.Tool.Ref.Same(ref) {
 		return Entry{}, core.Errorf(core.CodeNotFound, "There is no tool %s now. Is its server connected?", ref)
 	}
 	if ref.Digest != "" && ref.Digest != e.Tool.Ref.Digest {
