@@ -1,0 +1,210 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"patchbay/backend/core"
+)
+
+// The codes by which servers refuse a call (MCP 2025-11-25, Tools, Error Handling).
+const (
+	codeInvalidParams  = -32602
+	codeMethodNotFound = -32601
+)
+
+// Call runs a tool once. args is a JSON object; empty means {}. callID is sent
+// as the progress token and must be unique among the calls that are running.
+// chunk, which may be nil, receives the news of the call in order, one at a
+// time, and never after Call returned.
+//
+// When ctx ends, Call returns within 100 ms with CodeTimeout or CodeCanceled;
+// the server is told, and keeps running. A server that is still starting is
+// waited for. Other errors: CodeNotFound (no such server or tool), CodeInvalid
+// (the server refuses the arguments), CodeNeedsAuth, CodeTooLarge, and
+// CodeUnavailable (off, failed, lost, or refused by the server). A tool that
+// fails is a result with IsError and no error.
+func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, args json.RawMessage, chunk core.ChunkFunc) (core.ToolResult, error) {
+	s := m.fleet.Load().named[ref.Server]
+	if s == nil {
+		return core.ToolResult{}, core.Errorf(core.CodeNotFound, "There is no server named %q. Check the name, or add the server.", ref.Server)
+	}
+	if args = bytes.TrimSpace(args); len(args) == 0 {
+		args = json.RawMessage("{}")
+	}
+	if args[0] != '{' || !json.Valid(args) {
+		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "The arguments for %s are not a JSON object. Correct them.", ref)
+	}
+	if bytes.IndexByte(args, '\n') >= 0 { // a message on stdio is one line
+		var b bytes.Buffer
+		if json.Compact(&b, args) == nil {
+			args = b.Bytes()
+		}
+	}
+	k := newSink(callID, chunk)
+	defer k.shut()
+	for again := false; ; again = true {
+		l, err := s.ready(ctx, ref)
+		if err != nil {
+			return core.ToolResult{}, err
+		}
+		t, known := l.tools.Load().get(ref.Name)
+		if known && t.Broken != "" {
+			return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called. %s", ref, t.Broken)
+		}
+		cctx, cancel := context.WithCancel(ctx)
+		stop := context.AfterFunc(l.ctx, cancel)
+		raw, err := l.callTool(cctx, ref.Name, args, callID, k)
+		stop()
+		cancel()
+		if err == nil {
+			k.shut()
+			res, derr := decodeResult(raw)
+			if derr != nil {
+				return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "The tool %s ran, but %w. Tell the author of the server.", ref, derr)
+			}
+			if w := l.tools.Load().check(t, res); w != "" {
+				res.Warning = strings.TrimSpace(res.Warning + " " + w)
+			}
+			return res, nil
+		}
+		var he *httpError
+		if errors.As(err, &he) && ctx.Err() == nil {
+			s.suspect(l, he)
+			// A server that no longer knows the session has not run the tool.
+			if he.session && !again {
+				continue
+			}
+		}
+		return core.ToolResult{}, s.explainCall(ctx, l, ref, err)
+	}
+}
+
+// ready returns the live link, waiting for a server that is on its way to one.
+func (s *server) ready(ctx context.Context, ref core.ToolRef) (*link, error) {
+	var limit <-chan time.Time
+	for {
+		change := s.wait()
+		if l := s.link.Load(); l != nil && l.ctx.Err() == nil {
+			return l, nil
+		}
+		st := s.status.Load()
+		switch {
+		case !st.State.Settled(), st.State == core.StateReconnecting && st.RetryAt == "", st.State == core.StateConnected:
+		case st.State == core.StateReconnecting && soon(st.RetryAt):
+		case st.State == core.StateNeedsSignIn:
+			return nil, core.Errorf(core.CodeNeedsAuth, "The tool %s cannot be called: %s", ref, st.Message)
+		case st.State == core.StateNeedsValues:
+			return nil, core.Errorf(core.CodeNeedsValue, "The tool %s cannot be called: %s", ref, st.Message)
+		case st.State == core.StateOff:
+			return nil, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: the server %s is off. Turn it on.", ref, s.spec.Name)
+		default:
+			return nil, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: %s", ref, st.Message)
+		}
+		if limit == nil {
+			t := time.NewTimer(s.m.o.Limits.StartRunner)
+			defer t.Stop()
+			limit = t.C
+		}
+		select {
+		case <-change:
+		case <-limit:
+			return nil, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: the server %s is still starting. Try again later.", ref, s.spec.Name)
+		case <-s.done:
+			return nil, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: the server %s was stopped.", ref, s.spec.Name)
+		case <-ctx.Done():
+			return nil, ended(ctx, fmt.Sprintf("The server %s was still starting when the call of %s", s.spec.Name, ref.Name))
+		}
+	}
+}
+
+// soon reports whether an attempt is close enough to wait for it.
+func soon(retryAt string) bool {
+	t, err := time.Parse(time.RFC3339Nano, retryAt)
+	return err == nil && time.Until(t) < 2*time.Second
+}
+
+// suspect ends a link that a request showed to be dead, so that the supervisor
+// dials anew.
+func (s *server) suspect(l *link, he *httpError) {
+	switch {
+	case he.session:
+		l.lose("The server no longer knows the session.")
+	case he.status == 0:
+		l.lose("The server cannot be reached: " + sentence(netCause(he.err)))
+	}
+}
+
+// ended is the error of a call whose context ended. what names the call, up to
+// the verb.
+func ended(ctx context.Context, what string) *core.Error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		e := core.Errorf(core.CodeTimeout, "%s ran out of time. Raise its time limit, or try again.", what)
+		e.Err = ctx.Err()
+		return e
+	}
+	e := core.Errorf(core.CodeCanceled, "%s was canceled.", what)
+	e.Err = ctx.Err()
+	return e
+}
+
+func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err error) error {
+	if ctx.Err() != nil {
+		return ended(ctx, "The call of "+ref.String())
+	}
+	var re *rpcError
+	var he *httpError
+	switch {
+	case errors.As(err, &re):
+		return explainRPC(ref, re)
+	case errors.As(err, &he) && (he.status == 401 || he.status == 403):
+		return core.Errorf(core.CodeNeedsAuth, "The server %s refused the call of %s (HTTP %d). Sign in, or correct the credentials in its headers.", s.spec.Name, ref.Name, he.status)
+	case errors.As(err, &he) && he.status == 0:
+		return core.Errorf(core.CodeUnavailable, "The server %s cannot be reached to call %s: %s", s.spec.Name, ref.Name, sentence(netCause(he.err)))
+	case errors.As(err, &he):
+		return core.Errorf(core.CodeUnavailable, "The server %s answered the call of %s with HTTP %d: %s", s.spec.Name, ref.Name, he.status, sentence(he.err.Error()))
+	case errors.Is(err, errLost), l.ctx.Err() != nil:
+		reason := ""
+		select {
+		case <-l.lost:
+			if reason = " " + l.reason; l.reason == "closed" {
+				reason = " It was stopped."
+			}
+		case <-time.After(500 * time.Millisecond): // the process's end follows that of its output
+		case <-ctx.Done():
+		}
+		e := core.Errorf(core.CodeUnavailable, "The connection with the server %s was lost while %s ran.%s Whether the tool finished is unknown.", s.spec.Name, ref.Name, reason)
+		e.Err = err
+		return e
+	}
+	e := core.Errorf(core.CodeInternal, "The call of %s failed: %s", ref, sentence(err.Error()))
+	e.Err = err
+	return e
+}
+
+// explainRPC sorts the error answers of servers.
+func explainRPC(ref core.ToolRef, re *rpcError) error {
+	text, low := sentence(re.Message), strings.ToLower(re.Message)
+	var e *core.Error
+	switch {
+	case re.Code == codeTooLarge:
+		e = core.Errorf(core.CodeTooLarge, "The result of %s is too large: %s Ask for less.", ref, text)
+	case re.Code == codeBroken:
+		e = core.Errorf(core.CodeUnavailable, "The result of %s cannot be used: %s Tell the author of the server.", ref, text)
+	case strings.Contains(low, "tool") && (strings.Contains(low, "unknown") || strings.Contains(low, "not found")):
+		e = core.Errorf(core.CodeNotFound, "The server %s does not know the tool %s: %s", ref.Server, ref.Name, text)
+	case re.Code == codeInvalidParams:
+		e = core.Errorf(core.CodeInvalid, "The server %s refused the arguments for %s: %s", ref.Server, ref.Name, text)
+	case re.Code == codeMethodNotFound:
+		e = core.Errorf(core.CodeUnavailable, "The server %s does not run tools: %s", ref.Server, text)
+	default:
+		e = core.Errorf(core.CodeUnavailable, "The server %s could not run %s: %s (error %d)", ref.Server, ref.Name, text, re.Code)
+	}
+	e.Err = re
+	return e
+}

@@ -1,0 +1,167 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/backend/core"
+)
+
+// rpc is what a connection does for the rest of the engine. Results are as the
+// server wrote them. Errors are *rpcError, errLost, *httpError or that of ctx.
+type rpc interface {
+	callTool(ctx context.Context, name string, args json.RawMessage, callID string, s *sink) ([]byte, error)
+	listTools(ctx context.Context, cursor string) ([]byte, error)
+}
+
+// link is one live connection with a server. It ends by itself (lost) or by
+// close; both end every call on it.
+type link struct {
+	rpc
+	session *sdk.ClientSession
+	version string
+	tools   atomic.Pointer[toolList] // of this session
+
+	ctx    context.Context // of every call; ends with the link
+	cancel context.CancelFunc
+
+	once   sync.Once
+	lost   chan struct{}
+	reason string // why it was lost; valid after lost
+	stale  chan struct{}
+
+	shut func()          // ends the transport, without waiting
+	gone <-chan struct{} // nothing is left of the transport
+}
+
+// lose ends the link. The first reason counts.
+func (l *link) lose(reason string) {
+	l.once.Do(func() {
+		l.reason = reason
+		close(l.lost)
+		l.cancel()
+	})
+}
+
+// touch says that the tool list must be read anew.
+func (l *link) touch() {
+	select {
+	case l.stale <- struct{}{}:
+	default:
+	}
+}
+
+// close ends the link and waits until nothing is left of it. The calls go
+// first: the SDK's Close waits for those in flight.
+func (l *link) close() {
+	l.lose("closed")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.session.Close()
+	}()
+	select {
+	case <-done:
+	case <-time.After(6 * time.Second): // longer than the SDK's own limit for saying goodbye
+	}
+	l.shut()
+	<-l.gone
+	<-done
+}
+
+// watch loses the link when the SDK's session ends.
+func (l *link) watch(reason func(error) string) {
+	go func() {
+		err := l.session.Wait()
+		l.lose(reason(err))
+	}()
+}
+
+// clientOptions declares nothing but what works (MCP 2025-11-25, Lifecycle,
+// capability negotiation). touch and the two takers are for what arrives
+// outside of an answer.
+func clientOptions(o Options, touch func(), progress func(token string, c core.Chunk), logged func(level, text string)) *sdk.ClientOptions {
+	return &sdk.ClientOptions{
+		Capabilities:           &sdk.ClientCapabilities{},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { touch() },
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			raw, err := json.Marshal(r.Params)
+			if err != nil {
+				return
+			}
+			if token, c, ok := decodeProgress(raw); ok {
+				progress(token, c)
+			}
+		},
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
+			raw, err := json.Marshal(r.Params)
+			if err != nil {
+				return
+			}
+			if level, text, ok := decodeLog(raw); ok {
+				logged(level, text)
+			}
+		},
+	}
+}
+
+// connect runs the SDK's handshake within limit. The context of the session
+// must outlive it, since a legacy event stream ends with that context; so only
+// a timer, or the end of ctx, cancels the attempt. The returned cancel ends the
+// session's context.
+func connect(ctx context.Context, c *sdk.Client, tr sdk.Transport, limit func() time.Duration, era string) (*sdk.ClientSession, context.CancelFunc, error) {
+	sctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	type outcome struct {
+		s   *sdk.ClientSession
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		s, err := c.Connect(sctx, tr, &sdk.ClientSessionOptions{ProtocolVersion: era})
+		done <- outcome{s, err}
+	}()
+	giveUp := func(cause error) (*sdk.ClientSession, context.CancelFunc, error) {
+		cancel(cause)
+		return nil, func() {
+			// Connect may block past its context. Once the transport is closed it returns.
+			if o := <-done; o.s != nil {
+				o.s.Close()
+			}
+		}, cause
+	}
+	for began := time.Now(); ; {
+		rest := limit() - time.Since(began)
+		if rest <= 0 {
+			return giveUp(context.DeadlineExceeded)
+		}
+		t := time.NewTimer(min(rest, 100*time.Millisecond))
+		select {
+		case o := <-done:
+			t.Stop()
+			if o.err != nil {
+				cancel(nil)
+				return nil, func() {}, o.err
+			}
+			return o.s, func() { cancel(nil) }, nil
+		case <-ctx.Done():
+			t.Stop()
+			return giveUp(ctx.Err())
+		case <-t.C:
+		}
+	}
+}
+
+// metaModern is what every request carries in the revisions without a
+// handshake (MCP 2026-07-28, Base Protocol, _meta).
+func metaModern(o Options, version string) map[string]any {
+	return map[string]any{
+		"io.modelcontextprotocol/protocolVersion":    version,
+		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": o.ClientName, "version": o.ClientVersion},
+		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+	}
+}

@@ -1,0 +1,427 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/backend/core"
+)
+
+// dialer turns configurations into live links.
+type dialer struct {
+	o      Options
+	paths  *pathFinder
+	slots  chan struct{} // bounds the processes that are being started at once
+	ledger *ledger
+	eras   sync.Map // command line → struct{}: servers that do not survive the probe, or ignore it
+}
+
+// attempt is one try to reach one server. Its hooks may be nil.
+type attempt struct {
+	spec  core.ServerSpec // expanded
+	log   *logRing
+	state func(core.ServerState, string)
+	step  func(name string, status core.StepStatus, message string, took time.Duration)
+}
+
+func (a *attempt) to(s core.ServerState, msg string) {
+	if a.state != nil {
+		a.state(s, msg)
+	}
+}
+
+func (a *attempt) done(name string, began time.Time, format string, args ...any) {
+	if a.step != nil {
+		a.step(name, core.StepOK, fmt.Sprintf(format, args...), time.Since(began))
+	}
+}
+
+// dialError is why a server could not be reached, in the words of its status.
+type dialError struct {
+	step    string // of a test
+	state   core.ServerState
+	message string
+	detail  string
+	fix     core.Fix
+	code    core.Code
+	final   bool // repeating it will not help
+	exited  bool // the process ended by itself
+	missing []string
+	err     error
+}
+
+func (e *dialError) Error() string { return e.message }
+func (e *dialError) Unwrap() error { return e.err }
+
+func failed(step string, fix core.Fix, final bool, format string, args ...any) *dialError {
+	return &dialError{step: step, state: core.StateFailed, fix: fix, final: final, code: core.CodeUnavailable, message: fmt.Sprintf(format, args...)}
+}
+
+// expandSpec replaces the placeholders of spec. The error is a *dialError.
+func (d *dialer) expandSpec(ctx context.Context, spec core.ServerSpec) (core.ServerSpec, error) {
+	out, missing := expand(ctx, spec, d.o.Lookup)
+	if len(missing) == 0 {
+		return out, nil
+	}
+	return out, &dialError{step: stepCheck, state: core.StateNeedsValues, fix: core.FixValues, code: core.CodeNeedsValue, final: true, missing: missing,
+		message: fmt.Sprintf("Missing %s: %s. Fill in what is missing to start %s.", plural(len(missing), "value", "values"), strings.Join(missing, ", "), spec.Name)}
+}
+
+const (
+	stepCheck     = "Check configuration"
+	stepFind      = "Find command"
+	stepStart     = "Start"
+	stepHandshake = "Handshake"
+	stepList      = "List tools"
+)
+
+func (d *dialer) dial(ctx context.Context, a *attempt) (*link, error) {
+	switch a.spec.Transport {
+	case core.TransportStdio:
+		return d.dialStdio(ctx, a)
+	case core.TransportHTTP, core.TransportSSE:
+		return d.dialHTTP(ctx, a)
+	}
+	return nil, failed(stepCheck, core.FixEdit, true, "Unknown transport %q. Use stdio, streamable-http or sse.", a.spec.Transport)
+}
+
+// program is a command that was found, ready to be started.
+type program struct {
+	path, dir string
+	args, env []string
+	key       string // of the command line
+}
+
+func (d *dialer) program(a *attempt) (program, error) {
+	s := a.spec
+	if strings.TrimSpace(s.Command) == "" {
+		return program{}, failed(stepCheck, core.FixEdit, true, "No command is configured. Give the program that starts the server, such as npx.")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = os.TempDir()
+	}
+	p := program{dir: s.Cwd, args: s.Args, key: s.Command + "\x00" + strings.Join(s.Args, "\x00")}
+	if p.dir == "" {
+		p.dir = home
+	} else if !filepath.IsAbs(p.dir) {
+		p.dir = filepath.Join(home, p.dir)
+	}
+	if st, err := os.Stat(p.dir); err != nil || !st.IsDir() {
+		return p, failed(stepFind, core.FixEdit, true, "The working folder %s does not exist. Create it, or change the server's configuration.", p.dir)
+	}
+	base, ok := s.Env["PATH"]
+	if !ok {
+		base = os.Getenv("PATH")
+	}
+	var path string
+	if p.path, path = d.paths.find(s.Command, base, p.dir); p.path == "" {
+		return p, notFound(s.Command)
+	}
+	own := make(map[string]string, len(s.Env))
+	for k, v := range s.Env {
+		if k != "PATH" {
+			own[k] = v
+		}
+	}
+	p.env = childEnv(os.Environ(), path, own)
+	return p, nil
+}
+
+// notFound names the runtime to install for a command.
+func notFound(command string) *dialError {
+	base := strings.TrimSuffix(filepath.Base(command), ".exe")
+	if base != command {
+		return failed(stepFind, core.FixEdit, true, "Command not found: %s. Correct the path in the server's configuration.", command)
+	}
+	what := "the program"
+	switch base {
+	case "npx", "npm", "node":
+		what = "Node.js"
+	case "uvx", "uv":
+		what = "uv"
+	case "python", "python3", "pip", "pipx":
+		what = "Python"
+	case "docker":
+		what = "Docker"
+	case "bun", "bunx":
+		what = "Bun"
+	case "deno":
+		what = "Deno"
+	case "dotnet", "dnx":
+		what = ".NET"
+	case "java":
+		what = "Java"
+	case "go":
+		what = "Go"
+	case "pnpm", "pnpx":
+		what = "pnpm"
+	}
+	return failed(stepFind, core.FixInstall, true, "Command not found: %s. Install %s, or give the full path to the program.", command, what)
+}
+
+func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
+	began := time.Now()
+	p, err := d.program(a)
+	if err != nil {
+		return nil, err
+	}
+	a.done(stepFind, began, "%s", p.path)
+	a.log.add("· ", "starting "+p.path+" "+strings.Join(p.args, " ")+" in "+p.dir)
+	era := ""
+	if _, ok := d.eras.Load(p.key); ok {
+		era = versionLegacy
+	}
+	l, conn, err := d.tryStdio(ctx, a, p, era)
+	if err == nil {
+		if conn.silent.Load() {
+			d.eras.Store(p.key, struct{}{})
+		}
+		return l, nil
+	}
+	if ctx.Err() != nil || conn == nil {
+		return nil, err
+	}
+	var we *jsonrpc.Error
+	var de *dialError
+	switch {
+	case era != "": // what we knew of it no longer holds
+		d.eras.Delete(p.key)
+		if !errors.As(err, &we) {
+			return nil, err
+		}
+		era = ""
+	case errors.As(err, &we) && we.Code == sdk.CodeUnsupportedProtocolVersion && conn.silent.Load():
+		// It was only slow to answer the probe.
+	case errors.As(err, &de) && de.exited && conn.probed.Load() && !conn.spoke.Load():
+		era = versionLegacy // the probe may have been what it died of
+	default:
+		return nil, err
+	}
+	first := err
+	if l, _, err = d.tryStdio(ctx, a, p, era); err != nil {
+		if era == versionLegacy {
+			return nil, first
+		}
+		return nil, err
+	}
+	if era == versionLegacy {
+		d.eras.Store(p.key, struct{}{})
+	}
+	return l, nil
+}
+
+// tryStdio starts the process once. A nil connection says that it did not start.
+func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string) (*link, *stdioConn, error) {
+	select {
+	case d.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, ctx.Err()
+	}
+	began := time.Now()
+	lim := d.o.Limits
+	stderr := &tail{line: func(s string) { a.log.add("", s) }}
+	proc, err := startProcess(p.path, p.args, p.env, p.dir, lim.Grace, stderr)
+	<-d.slots // how long the server takes from here on is its own affair
+	if err != nil {
+		de := failed(stepStart, core.FixEdit, true, "%s could not be started: %s.", p.path, plainOS(err))
+		de.err = err
+		return nil, nil, de
+	}
+	a.done(stepStart, began, "process %d", proc.cmd.Process.Pid)
+	proc.done = d.ledger.add(proc.cmd.Process.Pid, proc.mark)
+	conn := newStdioConn(proc, lim.Probe, lim.MaxFrame)
+	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1), gone: conn.gone, shut: conn.close}
+	junked := 0
+	conn.junk = func(line []byte) {
+		if junked++; junked <= 50 {
+			a.log.add("stdout: ", short(string(line), 300))
+		}
+	}
+	conn.changed = l.touch
+	conn.logged = func(level, text string) { a.log.add(level+": ", text) }
+	conn.begin()
+
+	limit, isRunner := lim.Start, runner(a.spec.Command)
+	if isRunner {
+		limit = max(limit, lim.StartRunner)
+	}
+	a.to(core.StateNegotiating, "Waiting for an answer…")
+	began = time.Now()
+	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
+		clientOptions(d.o, l.touch, func(string, core.Chunk) {}, func(string, string) {}))
+	told := false
+	session, end, err := connect(ctx, client, conn, func() time.Duration {
+		if waited := time.Since(began); !told && waited > 2*time.Second && !conn.spoke.Load() {
+			told = true
+			switch {
+			case isRunner:
+				a.to(core.StateInstalling, fmt.Sprintf("%s is fetching the server; the first start can take a minute…", filepath.Base(a.spec.Command)))
+			default:
+				a.to(core.StateNegotiating, "Still waiting for an answer…")
+			}
+		}
+		if conn.silent.Load() { // it gets the whole time again for the older handshake
+			return max(limit, lim.Probe+lim.Start)
+		}
+		return limit
+	}, era)
+	if err != nil {
+		cancel()
+		died := false
+		select {
+		case <-proc.exited:
+			died = true
+		case <-conn.ended: // the exit follows at once, if it is one
+			select {
+			case <-proc.exited:
+				died = true
+			case <-time.After(100 * time.Millisecond):
+			}
+		default:
+		}
+		waited := time.Since(began)
+		proc.kill()
+		<-conn.gone
+		end()
+		if ctx.Err() != nil {
+			return nil, conn, ctx.Err()
+		}
+		return nil, conn, explainStdio(a.spec, conn, err, died, waited)
+	}
+	l.session = session
+	l.version = session.InitializeResult().ProtocolVersion
+	l.rpc = newStdioRPC(conn, session, d.o, l.version)
+	l.gone = goneAfter(conn.gone, end)
+	l.watch(func(error) string {
+		select {
+		case <-proc.exited:
+			return "It " + proc.fate() + "."
+		case <-time.After(300 * time.Millisecond):
+			return "It closed its output."
+		}
+	})
+	a.done(stepHandshake, began, "MCP %s", l.version)
+	return l, conn, nil
+}
+
+// goneAfter ends the session's context when the transport is gone.
+func goneAfter(gone <-chan struct{}, end func()) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		<-gone
+		end()
+	}()
+	return done
+}
+
+// explainStdio makes a sentence of why the handshake failed.
+func explainStdio(spec core.ServerSpec, c *stdioConn, err error, died bool, waited time.Duration) *dialError {
+	tail := strings.TrimSpace(c.proc.stderr.String())
+	line := tellingLine(tail)
+	because := ""
+	if line != "" {
+		because = " It said: " + line
+	}
+	var de *dialError
+	var we *jsonrpc.Error
+	switch {
+	case died:
+		de = failed(stepHandshake, core.FixShowLog, false, "%s %s before it answered.%s", spec.Name, c.proc.fate(), because)
+		de.exited = true
+		de.detail = "Exit: " + c.proc.fate()
+	case errors.Is(err, context.DeadlineExceeded) && !c.spoke.Load():
+		de = failed(stepHandshake, core.FixShowLog, true, "%s did not answer within %s. Check that its command starts an MCP server on standard input and output.%s", spec.Name, seconds(waited), because)
+	case errors.Is(err, context.DeadlineExceeded):
+		de = failed(stepHandshake, core.FixShowLog, true, "%s did not finish the handshake within %s.%s", spec.Name, seconds(waited), because)
+	case errors.As(err, &we):
+		de = failed(stepHandshake, core.FixShowLog, true, "%s refused the handshake: %s", spec.Name, sentence(we.Message))
+	default:
+		de = failed(stepHandshake, core.FixShowLog, false, "The handshake with %s failed: %s", spec.Name, sentence(err.Error()))
+	}
+	de.err = err
+	if tail != "" {
+		if de.detail != "" {
+			de.detail += "\n\n"
+		}
+		de.detail += lastLines(tail, 40)
+	}
+	return de
+}
+
+// tellingLine picks the line of stderr that most likely names the cause.
+func tellingLine(tail string) string {
+	var last, best string
+	for line := range strings.Lines(tail) {
+		s := strings.TrimSpace(line)
+		low := strings.ToLower(s)
+		if s == "" || strings.HasPrefix(low, "at ") || strings.HasPrefix(low, "npm notice") || strings.HasPrefix(low, "npm warn") ||
+			strings.HasPrefix(low, "node.js v") || strings.HasPrefix(low, "file \"") || strings.Trim(s, "^~-=*{}[]() ") == "" ||
+			strings.Contains(low, "complete log of this run") {
+			continue
+		}
+		last = s
+		for _, w := range []string{"error", "cannot", "can't", "could not", "couldn't", "not found", "no such", "denied", "enoent", "eacces", "exception", "fatal", "panic", "refused", "invalid", "missing", "required", "unknown", "failed", "usage:", "expected"} {
+			if strings.Contains(low, w) {
+				best = s
+				break
+			}
+		}
+	}
+	if best == "" {
+		best = last
+	}
+	return short(best, 240)
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(s, "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// plainOS is the last part of a system error: "permission denied".
+func plainOS(err error) string {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	if u := errors.Unwrap(err); u != nil {
+		err = u
+	}
+	return err.Error()
+}
+
+// sentence makes text fit to end a message.
+func sentence(s string) string {
+	s = short(strings.TrimSpace(s), 300)
+	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?…") {
+		return s
+	}
+	return s + "."
+}
+
+func seconds(d time.Duration) string {
+	if d < 1500*time.Millisecond {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%d s", int(d.Seconds()+0.5))
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}

@@ -1,0 +1,178 @@
+package mcp
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/backend/core"
+)
+
+// checkURL parses the address of a server over HTTP.
+func checkURL(raw string) (*url.URL, *dialError) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	switch {
+	case strings.TrimSpace(raw) == "":
+		return nil, failed(stepCheck, core.FixEdit, true, "No URL is configured. Give the address of the server, such as https://example.com/mcp.")
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return nil, failed(stepCheck, core.FixEdit, true, "Not a usable URL: %s. It must start with http:// or https:// and name a host.", short(raw, 200))
+	}
+	return u, nil
+}
+
+func (d *dialer) dialHTTP(ctx context.Context, a *attempt) (*link, error) {
+	u, bad := checkURL(a.spec.URL)
+	if bad != nil {
+		return nil, bad
+	}
+	for k, v := range a.spec.Headers {
+		if strings.ContainsAny(v, "\r\n\x00") || k == "" || strings.ContainsAny(k, " \t\r\n:") {
+			return nil, failed(stepCheck, core.FixEdit, true, "The header %q of %s cannot be sent. Remove line breaks and spaces from it.", k, a.spec.Name)
+		}
+	}
+	a.to(core.StateNegotiating, "Waiting for an answer of "+u.Host+"…")
+	a.log.add("· ", "connecting to "+u.Redacted())
+	if a.spec.Transport == core.TransportSSE {
+		l, _, err := d.tryHTTP(ctx, a, u, true)
+		return l, err
+	}
+	l, refused, err := d.tryHTTP(ctx, a, u, false)
+	if err == nil || !refused || ctx.Err() != nil {
+		return l, err
+	}
+	// MCP 2025-11-25, Transports, Backwards Compatibility: 400, 404 or 405 on
+	// initialize may be a server of 2024-11-05.
+	if l, _, err2 := d.tryHTTP(ctx, a, u, true); err2 == nil {
+		a.log.add("· ", "the server speaks the older HTTP with SSE")
+		return l, nil
+	}
+	return nil, err
+}
+
+// tryHTTP connects once. refused says that initialize was answered with 400,
+// 404 or 405.
+func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) (_ *link, refused bool, _ error) {
+	lim := d.o.Limits
+	base := http.DefaultTransport.(*http.Transport).Clone()
+	base.MaxIdleConnsPerHost = 16
+	base.TLSHandshakeTimeout = 10 * time.Second
+	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1)}
+	rt := &roundTripper{base: base, host: u.Scheme + "://" + u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
+	for k, v := range a.spec.Headers {
+		rt.header.Set(k, v)
+	}
+	rt.onListen = func() { l.lose("The server ended its stream of changes.") }
+	rt.logged = func(level, text string) { a.log.add(level+": ", text) }
+	r := &httpRPC{rt: rt, sinks: map[string]*sink{}}
+	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
+		clientOptions(d.o, l.touch, r.progress, func(level, text string) {
+			rt.logged(level, text)
+			r.logged(level, text)
+		}))
+	hc := &http.Client{Transport: rt}
+	var tr sdk.Transport = &sdk.StreamableClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame}
+	era := ""
+	if sse {
+		tr, era = &sdk.SSEClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame}, versionLegacy
+	}
+	began := time.Now()
+	session, end, err := connect(ctx, client, tr, func() time.Duration { return lim.Connect }, era)
+	if err != nil {
+		cancel()
+		rt.closed.Store(true)
+		end()
+		base.CloseIdleConnections()
+		if ctx.Err() != nil {
+			return nil, false, ctx.Err()
+		}
+		status, denied, body := rt.state()
+		refused = status == 400 || status == 404 || status == 405
+		return nil, refused && denied == 0, explainHTTP(a.spec, u, err, status, denied, body, time.Since(began))
+	}
+	l.session, r.session = session, session
+	l.version = session.InitializeResult().ProtocolVersion
+	r.modern = l.version >= versionModern
+	l.rpc = r
+	gone := make(chan struct{})
+	l.gone = gone
+	l.shut = func() {
+		rt.closed.Store(true)
+		end()
+		base.CloseIdleConnections()
+		close(gone)
+	}
+	l.watch(func(err error) string {
+		if err != nil {
+			return "The connection ended: " + sentence(err.Error())
+		}
+		return "The server closed the connection."
+	})
+	a.done(stepHandshake, began, "MCP %s", l.version)
+	return l, false, nil
+}
+
+// explainHTTP makes a sentence of why the handshake failed.
+func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int, body string, waited time.Duration) *dialError {
+	var we *jsonrpc.Error
+	var de *dialError
+	switch {
+	case denied != 0:
+		de = &dialError{step: stepHandshake, state: core.StateNeedsSignIn, fix: core.FixSignIn, code: core.CodeNeedsAuth, final: true,
+			message: fmt.Sprintf("%s wants you to sign in (HTTP %d). Sign in, or add the key it asks for to its headers.", spec.Name, denied)}
+		if len(spec.Headers) > 0 {
+			de.message = fmt.Sprintf("%s refused the credentials in its headers (HTTP %d). Correct them, or sign in.", spec.Name, denied)
+		}
+	case errors.Is(err, context.DeadlineExceeded):
+		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s.", u.Host, seconds(waited))
+	case status >= 400 && status != 200:
+		de = failed(stepHandshake, core.FixEdit, false, "%s answered HTTP %d (%s) instead of speaking MCP. Check the URL: many servers want /mcp at its end.", u.Host, status, http.StatusText(status))
+		if status >= 500 || status == 429 {
+			de.message, de.fix = fmt.Sprintf("%s has trouble: HTTP %d (%s).", u.Host, status, http.StatusText(status)), core.FixReconnect
+		}
+		de.detail = body
+	case status == 0:
+		de = failed(stepHandshake, core.FixReconnect, false, "%s cannot be reached: %s", u.Host, sentence(netCause(err)))
+	case errors.As(err, &we) && we.Code != codeRejected:
+		de = failed(stepHandshake, core.FixShowLog, false, "%s refused the handshake: %s", spec.Name, sentence(we.Message))
+	default:
+		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s", u.Host, sentence(err.Error()))
+	}
+	de.err = err
+	if de.detail == "" {
+		de.detail = err.Error()
+	}
+	return de
+}
+
+// netCause says in plain words why no connection came about.
+func netCause(err error) string {
+	var dns *net.DNSError
+	var cert *tls.CertificateVerificationError
+	var unknown x509.UnknownAuthorityError
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns):
+		return "there is no host named " + dns.Name + ", or the network is down"
+	case errors.As(err, &unknown):
+		return "its certificate is signed by an authority that this computer does not know"
+	case errors.As(err, &cert):
+		return "its certificate is not valid: " + cert.Err.Error()
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens at this address. Start the server"
+	case errors.As(err, &op):
+		return op.Err.Error()
+	}
+	return err.Error()
+}

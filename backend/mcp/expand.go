@@ -1,0 +1,116 @@
+package mcp
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"patchbay/backend/core"
+)
+
+// expander replaces the placeholders of one configuration and remembers those
+// without a value.
+type expander struct {
+	ctx     context.Context
+	lookup  func(ctx context.Context, kind, name string) (string, bool)
+	own     map[string]string // the expanded env of the server itself
+	missing []string
+}
+
+// expand returns spec with every placeholder replaced, without a shell, and the
+// names of those that have no value.
+func expand(ctx context.Context, spec core.ServerSpec, lookup func(context.Context, string, string) (string, bool)) (core.ServerSpec, []string) {
+	e := &expander{ctx: ctx, lookup: lookup}
+	out := spec
+	out.Env = e.values(spec.Env)
+	for k, v := range out.Env {
+		out.Env[k] = tilde(v)
+	}
+	e.own = out.Env
+	out.Command = tilde(e.text(spec.Command))
+	out.Cwd = tilde(e.text(spec.Cwd))
+	out.URL = e.text(spec.URL)
+	out.Args = make([]string, len(spec.Args))
+	for i, a := range spec.Args {
+		out.Args[i] = tilde(e.text(a))
+	}
+	out.Headers = e.values(spec.Headers)
+	sort.Strings(e.missing)
+	return out, slices.Compact(e.missing)
+}
+
+func (e *expander) values(in map[string]string) map[string]string {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for k, v := range in {
+		out[k] = e.text(v)
+	}
+	return out
+}
+
+// text replaces ${VAR}, ${env:VAR}, ${VAR:-default} and ${secret:name}. What
+// has no closing brace, or an empty name, is ordinary text.
+func (e *expander) text(s string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "${")
+		if i < 0 {
+			return b.String() + s
+		}
+		n := strings.IndexByte(s[i:], '}')
+		if n < 0 {
+			return b.String() + s
+		}
+		b.WriteString(s[:i])
+		b.WriteString(e.value(s[i+2 : i+n]))
+		s = s[i+n+1:]
+	}
+}
+
+func (e *expander) value(inner string) string {
+	name, def, hasDef := strings.Cut(inner, ":-")
+	kind, key := "env", name
+	if k, rest, ok := strings.Cut(name, ":"); ok && (k == "env" || k == "secret") {
+		kind, key = k, rest
+	}
+	if key == "" {
+		return "${" + inner + "}"
+	}
+	if kind == "env" {
+		if v, ok := e.own[key]; ok {
+			return v
+		}
+	}
+	v, ok := e.lookup(e.ctx, kind, key)
+	switch {
+	case ok && (v != "" || !hasDef):
+		return v
+	case hasDef:
+		return def
+	}
+	if kind == "secret" {
+		key = "secret:" + key
+	}
+	e.missing = append(e.missing, key)
+	return ""
+}
+
+// tilde replaces a leading ~ or ~/ by the person's home folder.
+func tilde(s string) string {
+	if s != "~" && !strings.HasPrefix(s, "~/") && !strings.HasPrefix(s, `~\`) {
+		return s
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return s
+	}
+	if s == "~" {
+		return home
+	}
+	return filepath.Join(home, s[2:])
+}

@@ -1,0 +1,170 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// envelope is the outer layer of one JSON-RPC message. Its fields point into
+// the message, unchecked: only the outline was read.
+type envelope struct {
+	id        []byte // nil when absent
+	method    []byte // with quotes; nil when absent
+	params    []byte
+	result    []byte
+	error     []byte
+	versioned bool // "jsonrpc":"2.0"
+}
+
+// outline finds the members of the message in b without decoding what is in
+// them, at a fraction of the cost. false means that b is not a JSON object.
+func outline(b []byte) (e envelope, ok bool) {
+	ok = members(b, func(key, val []byte) {
+		switch string(key) {
+		case `"jsonrpc"`:
+			e.versioned = string(val) == `"2.0"`
+		case `"id"`:
+			e.id = val
+		case `"method"`:
+			e.method = val
+		case `"params"`:
+			e.params = val
+		case `"result"`:
+			e.result = val
+		case `"error"`:
+			e.error = val
+		}
+	})
+	return e, ok
+}
+
+// members calls f for every member of the object that b is; key has its quotes.
+func members(b []byte, f func(key, val []byte)) bool {
+	i := space(b, 0)
+	if i >= len(b) || b[i] != '{' {
+		return false
+	}
+	if i = space(b, i+1); i < len(b) && b[i] == '}' {
+		return space(b, i+1) == len(b)
+	}
+	for i < len(b) && b[i] == '"' {
+		k := skip(b, i)
+		c := space(b, max(k, 0))
+		if k < 0 || c >= len(b) || b[c] != ':' {
+			return false
+		}
+		v := space(b, c+1)
+		end := skip(b, v)
+		if end < 0 {
+			return false
+		}
+		f(b[i:k], b[v:end])
+		i = space(b, end)
+		if i >= len(b) {
+			return false
+		}
+		if b[i] == '}' {
+			return space(b, i+1) == len(b)
+		}
+		if b[i] != ',' {
+			return false
+		}
+		i = space(b, i+1)
+	}
+	return false
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// skip returns the end of the value that starts at i, or -1.
+func skip(b []byte, i int) int {
+	if i >= len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		depth := 0
+		for i < len(b) {
+			switch b[i] {
+			case '"':
+				if i = skipString(b, i); i < 0 {
+					return -1
+				}
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+		return -1
+	}
+	start := i
+	for i < len(b) && b[i] != ',' && b[i] != '}' && b[i] != ']' && b[i] > ' ' {
+		i++
+	}
+	if i == start {
+		return -1
+	}
+	return i
+}
+
+func skipString(b []byte, i int) int {
+	for i++; ; {
+		n := bytes.IndexByte(b[min(i, len(b)):], '"')
+		if n < 0 {
+			return -1
+		}
+		q := i + n
+		esc := 0
+		for k := q - 1; k >= i && b[k] == '\\'; k-- {
+			esc++
+		}
+		i = q + 1
+		if esc%2 == 0 {
+			return i
+		}
+	}
+}
+
+// number reads an id that is an integer, also one that came back as a string,
+// as some servers do. false means that it is none of ours.
+func number(id []byte) (int64, bool) {
+	id = bytes.Trim(id, `"`)
+	n, err := strconv.ParseInt(string(id), 10, 64)
+	return n, err == nil
+}
+
+// rpcError is an error answer (JSON-RPC 2.0, section 5.1).
+type rpcError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+func (e *rpcError) Error() string { return e.Message }
+
+func decodeRPCError(raw []byte) *rpcError {
+	e := &rpcError{}
+	if json.Unmarshal(raw, e) != nil || e.Message == "" && e.Code == 0 {
+		e.Message = "the server answered with an error it did not describe"
+	}
+	return e
+}
+
+// failure is the error answer that we put in place of one that cannot be used.
+func failure(id string, code int, msg string) []byte {
+	b, _ := json.Marshal(msg)
+	return []byte(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":` + strconv.Itoa(code) + `,"message":` + string(b) + `}}`)
+}

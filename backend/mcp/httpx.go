@@ -1,0 +1,312 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	versionModern = "2026-07-28" // the first revision without a handshake
+	versionLegacy = "2025-11-25" // the last one with it
+)
+
+// roundTripper repairs, at the HTTP layer, what the SDK's client leaves open.
+// It is the only place for that: wrapping the SDK's connection would lose the
+// session updates, and with them the version header and the GET stream.
+type roundTripper struct {
+	base     http.RoundTripper
+	host     string        // the configured scheme and host; headers go nowhere else
+	header   http.Header   // configured
+	probe    time.Duration // for the answer to server/discover
+	stream   time.Duration // for the headers of a GET or subscriptions/listen
+	maxBody  int
+	onListen func() // a subscriptions/listen stream ended
+	logged   func(level, text string)
+
+	closed atomic.Bool
+
+	mu      sync.Mutex
+	statusI int    // of the last answer to initialize; 0: none
+	auth    string // WWW-Authenticate of the last 401 or 403
+	denied  int    // 401 or 403, if one was the last answer
+	bodyI   string // begin of a refused initialize
+}
+
+func origin(r *http.Request) string { return r.URL.Scheme + "://" + r.URL.Host }
+
+// RoundTrip implements http.RoundTripper.
+func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	l := liftOf(req.Context())
+	own := origin(req) == t.host
+	if !own && req.Method == http.MethodPost && req.Response == nil {
+		// MCP 2024-11-05, HTTP with SSE: the endpoint must be of the stream's origin.
+		return fake(req, http.StatusForbidden, "text/plain", "the server names an endpoint of another origin"), nil
+	}
+	if own && len(t.header) > 0 || req.Header.Get("Mcp-Name") != "" {
+		req = req.Clone(req.Context())
+		if own { // neither redirects nor a foreign endpoint may carry them off
+			for k, v := range t.header {
+				req.Header[k] = v
+			}
+		}
+		if n := req.Header.Get("Mcp-Name"); n != "" && needsEncoding(n) {
+			req.Header.Set("Mcp-Name", "=?base64?"+base64.StdEncoding.EncodeToString([]byte(n))+"?=")
+		}
+	}
+	switch req.Method {
+	case http.MethodGet:
+		return t.get(req, l)
+	case http.MethodPost:
+		return t.post(req, l)
+	}
+	return t.base.RoundTrip(req)
+}
+
+func (t *roundTripper) get(req *http.Request, l *lift) (*http.Response, error) {
+	resp, err := t.headersWithin(req, t.stream)
+	if err != nil {
+		return nil, err
+	}
+	if resp == nil {
+		return fake(req, http.StatusMethodNotAllowed, "", ""), nil
+	}
+	if resp.StatusCode >= 400 {
+		resp.Header.Del("Content-Type") // whatever it calls itself, it is not a stream
+		return resp, nil
+	}
+	if l != nil && mediaType(resp) == "text/event-stream" {
+		resp.Body = newEventBody(resp.Body, l, t.logged)
+	}
+	return resp, nil
+}
+
+func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) {
+	body, err := io.ReadAll(req.Body)
+	req.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	fresh := func(ctx context.Context) *http.Request {
+		r := req.WithContext(ctx)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		r.ContentLength = int64(len(body))
+		return r
+	}
+	e, _ := outline(body)
+	switch method := strings.Trim(string(e.method), `"`); {
+	case method == "server/discover":
+		return t.discover(req, fresh, string(e.id))
+	case method == "subscriptions/listen":
+		return t.listen(req, fresh)
+	case e.id == nil:
+		return t.notify(req, fresh)
+	default:
+		resp, err := t.base.RoundTrip(fresh(req.Context()))
+		if err != nil {
+			return nil, err
+		}
+		t.seen(method, resp)
+		if l == nil {
+			return resp, nil
+		}
+		l.id, l.raw, l.status = string(e.id), nil, resp.StatusCode
+		l.modern, l.max = req.Header.Get("Mcp-Protocol-Version") >= versionModern, t.maxBody
+		if resp.StatusCode/100 != 2 {
+			return resp, nil
+		}
+		switch mediaType(resp) {
+		case "application/json":
+			resp.Body = &jsonBody{ReadCloser: resp.Body, l: l, logged: t.logged}
+			resp.ContentLength = -1
+		case "text/event-stream":
+			resp.Body = newEventBody(resp.Body, l, t.logged)
+		default:
+			return swap(resp, failure(l.id, codeBroken, "the server answered with "+resp.Header.Get("Content-Type")+" instead of JSON")), nil
+		}
+		return resp, nil
+	}
+}
+
+// discover makes sure that only a usable answer to the probe counts as one
+// (MCP 2026-07-28, Versioning): anything else is an older server.
+func (t *roundTripper) discover(req *http.Request, fresh func(context.Context) *http.Request, id string) (*http.Response, error) {
+	ctx, cancel := context.WithTimeout(req.Context(), t.probe)
+	resp, err := t.base.RoundTrip(fresh(ctx))
+	if err != nil {
+		late := ctx.Err() != nil && req.Context().Err() == nil
+		cancel()
+		if late {
+			return fake(req, http.StatusNotFound, "", "the probe timed out"), nil
+		}
+		return nil, err
+	}
+	if resp.StatusCode/100 == 2 && mediaType(resp) == "text/event-stream" {
+		resp.Body = &closeHook{ReadCloser: resp.Body, f: cancel}
+		return resp, nil
+	}
+	b, rerr := readAll(resp.Body, 1<<20)
+	resp.Body.Close()
+	cancel()
+	t.seen("server/discover", resp)
+	if resp.StatusCode/100 == 2 {
+		e, ok := outline(bytes.TrimSpace(b))
+		if rerr != nil || !ok || mediaType(resp) != "application/json" || e.result == nil && e.error == nil || string(e.id) != id || !json.Valid(b) {
+			return fake(req, http.StatusNotFound, "", "not an endpoint of this revision"), nil
+		}
+	}
+	return swap(resp, b), nil
+}
+
+// listen bounds the wait for the stream's headers, for which the SDK would wait
+// for ever, and tells when the stream ended, which the SDK keeps to itself.
+func (t *roundTripper) listen(req *http.Request, fresh func(context.Context) *http.Request) (*http.Response, error) {
+	resp, err := t.headersWithin(fresh(req.Context()), t.stream)
+	if err != nil {
+		return nil, err
+	}
+	if resp == nil {
+		return fake(req, http.StatusNotFound, "", "no listen stream"), nil
+	}
+	if resp.StatusCode/100 == 2 && t.onListen != nil {
+		resp.Body = &closeHook{ReadCloser: resp.Body, f: func() {
+			if !t.closed.Load() {
+				t.onListen()
+			}
+		}}
+	}
+	return resp, nil
+}
+
+// notify sends a notification. A server that refuses one has lost nothing,
+// but the SDK would end the session.
+func (t *roundTripper) notify(req *http.Request, fresh func(context.Context) *http.Request) (*http.Response, error) {
+	if req.Header.Get("Mcp-Protocol-Version") >= versionModern {
+		return fake(req, http.StatusAccepted, "", ""), nil // closing the stream is the only signal left in this revision
+	}
+	resp, err := t.base.RoundTrip(fresh(req.Context()))
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case resp.StatusCode/100 == 2:
+		return resp, nil
+	case resp.StatusCode == 401, resp.StatusCode == 403, resp.StatusCode == 404:
+		t.seen("notification", resp)
+		return resp, nil
+	}
+	resp.Body.Close()
+	return fake(req, http.StatusAccepted, "", ""), nil
+}
+
+// seen remembers what explains a failure later, since the SDK turns a status
+// into text.
+func (t *roundTripper) seen(method string, resp *http.Response) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.denied = 0
+	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
+		t.denied, t.auth = resp.StatusCode, resp.Header.Get("WWW-Authenticate")
+	}
+	if method != "initialize" {
+		return
+	}
+	t.statusI, t.bodyI = resp.StatusCode, ""
+	if resp.StatusCode >= 400 {
+		b, _ := readAll(resp.Body, 64<<10)
+		resp.Body.Close()
+		resp.Body = io.NopCloser(bytes.NewReader(b))
+		t.bodyI = strings.TrimSpace(string(b[:min(len(b), 500)]))
+	}
+}
+
+// state returns the status of the last initialize, 401 or 403 if the last
+// answer was one, and the begin of a refused initialize's body.
+func (t *roundTripper) state() (initialize, denied int, body string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.statusI, t.denied, t.bodyI
+}
+
+// headersWithin bounds the wait for response headers only, not the stream.
+// nil, nil means that the time ran out.
+func (t *roundTripper) headersWithin(req *http.Request, d time.Duration) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(req.Context())
+	timer := time.AfterFunc(d, cancel)
+	resp, err := t.base.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		cancel()
+		if !timer.Stop() && req.Context().Err() == nil {
+			return nil, nil
+		}
+		return nil, err
+	}
+	timer.Stop()
+	resp.Body = &closeHook{ReadCloser: resp.Body, f: cancel}
+	return resp, nil
+}
+
+// closeHook calls f once when the body is closed.
+type closeHook struct {
+	io.ReadCloser
+	once sync.Once
+	f    func()
+}
+
+func (h *closeHook) Close() error {
+	err := h.ReadCloser.Close()
+	h.once.Do(h.f)
+	return err
+}
+
+func mediaType(r *http.Response) string {
+	ct := r.Header.Get("Content-Type")
+	if ct == "application/json" || ct == "text/event-stream" {
+		return ct
+	}
+	m, _, _ := mime.ParseMediaType(ct)
+	return m
+}
+
+func fake(req *http.Request, code int, contentType, body string) *http.Response {
+	h := http.Header{}
+	if contentType != "" {
+		h.Set("Content-Type", contentType)
+	}
+	return &http.Response{StatusCode: code, Status: http.StatusText(code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: req}
+}
+
+// swap gives resp another body, of JSON if it is a success.
+func swap(resp *http.Response, body []byte) *http.Response {
+	if resp.StatusCode/100 == 2 {
+		resp.Header.Set("Content-Type", "application/json")
+	}
+	resp.Header.Del("Content-Length")
+	resp.Body.Close()
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return resp
+}
+
+// needsEncoding reports whether a name cannot stand in a header as it is (MCP
+// 2026-07-28, Transports, Mcp-Name).
+func needsEncoding(s string) bool {
+	if strings.TrimSpace(s) != s || strings.HasPrefix(s, "=?base64?") && strings.HasSuffix(s, "?=") {
+		return true
+	}
+	for _, c := range []byte(s) {
+		if c < 0x20 || c > 0x7e {
+			return true
+		}
+	}
+	return false
+}

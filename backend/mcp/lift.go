@@ -1,0 +1,234 @@
+package mcp
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// lift takes the result of one request off an HTTP answer before the SDK
+// decodes it, so that it stays as the server wrote it, and takes the progress
+// of that request off the same stream in the order of the wire. It travels in
+// the request's context.
+type lift struct {
+	method string
+	token  string
+	sink   *sink
+
+	// The fields below belong to the goroutine that reads the answer, and to the
+	// caller after the SDK has returned the answer to it.
+	id     string // of the last attempt
+	modern bool
+	raw    []byte // the result; nil if none was taken
+	status int    // of the last HTTP answer
+	max    int
+}
+
+type liftKey struct{}
+
+func withLift(ctx context.Context, l *lift) context.Context {
+	return context.WithValue(ctx, liftKey{}, l)
+}
+
+func liftOf(ctx context.Context) *lift {
+	l, _ := ctx.Value(liftKey{}).(*lift)
+	return l
+}
+
+// take looks at one message and returns what the SDK shall see of it; nil
+// means nothing.
+func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
+	e, ok := outline(msg)
+	if !ok {
+		if json.Valid(msg) {
+			return msg // a batch
+		}
+		return failure(l.id, codeBroken, "the server's answer is not valid JSON")
+	}
+	if e.method != nil {
+		if e.id != nil {
+			return msg
+		}
+		switch string(e.method) {
+		case `"notifications/progress"`:
+			token, chunk, ok := decodeProgress(e.params)
+			if ok && token == l.token {
+				if l.sink != nil {
+					l.sink.send(chunk)
+				}
+				return nil
+			}
+		case `"notifications/message"`:
+			if level, text, ok := decodeLog(e.params); ok {
+				if l.sink != nil {
+					l.sink.send(logChunk(level, text))
+				}
+				logged(level, text)
+				return nil
+			}
+		}
+		return msg
+	}
+	if e.result == nil || string(e.id) != l.id || !e.versioned {
+		return msg
+	}
+	if !json.Valid(e.result) {
+		return failure(l.id, codeBroken, "the server's answer is not valid JSON")
+	}
+	switch resultType(e.result) {
+	case "", "complete":
+	default:
+		return msg // the SDK knows how to go on
+	}
+	l.raw = e.result
+	body := `{"content":[]}`
+	if l.method == "tools/list" {
+		body = `{"tools":[]}`
+		if l.modern { // the SDK derives headers of later calls from the list
+			body = string(legalTools(e.result))
+		}
+	}
+	return []byte(`{"jsonrpc":"2.0","id":` + l.id + `,"result":` + body + `}`)
+}
+
+// resultType reads the member of that name (MCP 2026-07-28, Result).
+func resultType(result []byte) (t string) {
+	members(result, func(key, val []byte) {
+		if string(key) == `"resultType"` {
+			t = strings.Trim(string(val), `"`)
+		}
+	})
+	return t
+}
+
+// jsonBody is an application/json answer with its result lifted.
+type jsonBody struct {
+	io.ReadCloser
+	l      *lift
+	logged func(level, text string)
+	r      *bytes.Reader
+}
+
+func (b *jsonBody) Read(p []byte) (int, error) {
+	if b.r == nil {
+		msg, err := readAll(b.ReadCloser, b.l.max)
+		switch {
+		case errors.Is(err, errTooLarge):
+			msg = failure(b.l.id, codeTooLarge, "the server's answer is too large")
+		case err != nil:
+			return 0, err
+		default:
+			msg = b.l.take(bytes.TrimSpace(msg), b.logged)
+		}
+		b.r = bytes.NewReader(msg)
+	}
+	return b.r.Read(p)
+}
+
+var errTooLarge = errors.New("too large")
+
+func readAll(r io.Reader, limit int) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
+	if err == nil && len(b) > limit {
+		err = errTooLarge
+	}
+	return b, err
+}
+
+// eventBody is a text/event-stream answer with the result lifted out of it.
+// Everything else passes as it came.
+type eventBody struct {
+	io.ReadCloser
+	l      *lift
+	logged func(level, text string)
+	in     *bufio.Reader
+	out    []byte
+	err    error
+}
+
+func newEventBody(body io.ReadCloser, l *lift, logged func(level, text string)) *eventBody {
+	return &eventBody{ReadCloser: body, l: l, logged: logged, in: bufio.NewReaderSize(body, 16<<10)}
+}
+
+func (b *eventBody) Read(p []byte) (int, error) {
+	for len(b.out) == 0 {
+		if b.err != nil {
+			return 0, b.err
+		}
+		b.next()
+	}
+	n := copy(p, b.out)
+	b.out = b.out[n:]
+	return n, nil
+}
+
+// next reads one event into out.
+func (b *eventBody) next() {
+	var head, data []byte
+	var size int
+	hasData, big := false, false
+	for {
+		line, err := b.line(&size)
+		if errors.Is(err, errTooLarge) {
+			big, err = true, nil
+		}
+		if err != nil {
+			b.err = err
+			if len(line) == 0 {
+				b.out = head // an unfinished event counts for nothing
+				return
+			}
+		}
+		text := bytes.TrimRight(line, "\r\n")
+		if len(text) == 0 {
+			break
+		}
+		if rest, ok := bytes.CutPrefix(text, []byte("data:")); ok {
+			if hasData {
+				data = append(data, '\n')
+			}
+			data = append(data, bytes.TrimPrefix(rest, []byte(" "))...)
+			hasData = true
+			continue
+		}
+		head = append(append(head, text...), '\n')
+	}
+	if big {
+		data, hasData = failure(b.l.id, codeTooLarge, "the server's answer is too large"), true
+	} else if hasData && len(data) > 0 && !bytes.Contains(head, []byte("event: ping")) {
+		data = b.l.take(data, b.logged)
+		hasData = data != nil
+	}
+	b.out = head
+	if hasData {
+		for line := range bytes.SplitSeq(data, []byte("\n")) {
+			b.out = append(append(append(b.out, "data: "...), line...), '\n')
+		}
+	}
+	b.out = append(b.out, '\n')
+}
+
+// line reads one line, keeping no more of an event than the limit.
+func (b *eventBody) line(size *int) ([]byte, error) {
+	line, err := b.in.ReadSlice('\n')
+	if *size += len(line); err != bufio.ErrBufferFull {
+		return line, err
+	}
+	buf := append(make([]byte, 0, 4*len(line)), line...)
+	over := false
+	for err == bufio.ErrBufferFull {
+		line, err = b.in.ReadSlice('\n')
+		*size += len(line)
+		if over = *size > b.l.max; !over {
+			buf = append(buf, line...)
+		}
+	}
+	if over && err == nil {
+		err = errTooLarge
+	}
+	return buf, err
+}

@@ -1,0 +1,237 @@
+package mcp
+
+import (
+	"context"
+	"reflect"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"patchbay/backend/core"
+	"patchbay/backend/event"
+)
+
+// Manager runs the configured servers. Its methods are safe for concurrent use.
+// Whoever makes one must Close it.
+type Manager struct {
+	o      Options
+	d      *dialer
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // supervisors
+
+	mu     sync.Mutex // serialises Apply and Close; never held while waiting
+	closed bool
+	logs   map[string]*logRing
+
+	fleet atomic.Pointer[fleet]
+
+	changeMu sync.Mutex
+	change   chan struct{} // closed at the next change of any status
+}
+
+// fleet is one immutable set of supervisors.
+type fleet struct {
+	order []*server
+	named map[string]*server
+}
+
+// New makes a manager without servers. It ends what a former run of the program
+// left behind according to the ledger in Options.StateDir.
+func New(o Options) *Manager {
+	o = o.withDefaults()
+	m := &Manager{o: o, logs: map[string]*logRing{}, change: make(chan struct{})}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.d = &dialer{o: o, paths: newPathFinder(m.ctx, o.Shell), slots: make(chan struct{}, max(4, runtime.NumCPU())), ledger: newLedger(o.StateDir)}
+	m.fleet.Store(&fleet{named: map[string]*server{}})
+	if n := m.d.ledger.sweep(); n > 0 {
+		o.Logger.Info("ended servers that an earlier run left behind", "count", n)
+	}
+	return m
+}
+
+// Apply makes specs the configured servers: it starts the new ones, stops those
+// that are gone, restarts those that changed and leaves the others alone. It
+// returns at once. Of several specs with one name the first counts.
+func (m *Manager) Apply(specs []core.ServerSpec) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return
+	}
+	old := m.fleet.Load()
+	next := &fleet{named: make(map[string]*server, len(specs))}
+	var gone []string
+	type start struct{ s, after *server }
+	var starts []start
+	for _, spec := range specs {
+		if next.named[spec.Name] != nil {
+			continue
+		}
+		prev := old.named[spec.Name]
+		s := prev
+		if prev == nil || !reflect.DeepEqual(prev.spec, spec) {
+			ring := m.logs[spec.Name]
+			if ring == nil {
+				ring = &logRing{}
+				m.logs[spec.Name] = ring
+			}
+			s = newServer(m, spec, ring)
+			starts = append(starts, start{s, prev})
+			if prev != nil {
+				prev.silent.Store(true)
+				prev.stop()
+			}
+		} else if prev.status.Load().State == core.StateNeedsValues {
+			prev.connect() // the value may be there by now
+		}
+		next.named[spec.Name] = s
+		next.order = append(next.order, s)
+	}
+	for name, s := range old.named {
+		if next.named[name] == nil {
+			s.silent.Store(true)
+			s.stop()
+			delete(m.logs, name)
+			gone = append(gone, name)
+		}
+	}
+	m.fleet.Store(next)
+	for _, st := range starts {
+		m.wg.Go(func() { st.s.run(st.after) })
+	}
+	for _, name := range gone {
+		m.wg.Go(func() {
+			<-old.named[name].done // a list that is being published now must not come last
+			m.mu.Lock()
+			again := m.fleet.Load().named[name] != nil
+			m.mu.Unlock()
+			if !again {
+				m.o.Publish(name, nil)
+			}
+		})
+	}
+	m.notify("")
+}
+
+// notify tells that the status of a server changed; "" means any of them.
+func (m *Manager) notify(name string) {
+	m.changeMu.Lock()
+	close(m.change)
+	m.change = make(chan struct{})
+	m.changeMu.Unlock()
+	if name == "" {
+		m.o.Emit(event.ServersChanged{Servers: []string{}})
+		return
+	}
+	m.o.Emit(event.ServersChanged{Servers: []string{name}})
+}
+
+// Status returns what is known of every server, in the order of Apply. It never
+// waits, and what it returns never changes.
+func (m *Manager) Status() []core.ServerStatus {
+	f := m.fleet.Load()
+	out := make([]core.ServerStatus, len(f.order))
+	for i, s := range f.order {
+		out[i] = *s.status.Load()
+	}
+	return out
+}
+
+// Tools returns the tools of a server as they were last listed, in the server's
+// order, or nil if there is no such server or it is off. It never waits. The
+// slice is shared and must not be modified.
+func (m *Manager) Tools(server string) []core.Tool {
+	if s := m.fleet.Load().named[server]; s != nil {
+		if l := s.tools.Load(); l != nil {
+			return l.tools
+		}
+	}
+	return nil
+}
+
+// Reconnect starts or restarts a server, also one that was disconnected, failed
+// or waits for its next attempt. It waits for nothing. The error is CodeNotFound,
+// or CodeConflict for a server that is disabled in the configuration.
+func (m *Manager) Reconnect(_ context.Context, name string) error {
+	s, err := m.find(name)
+	if err != nil {
+		return err
+	}
+	if s.spec.Disabled {
+		return core.Errorf(core.CodeConflict, "The server %s is disabled. Enable it first.", name)
+	}
+	s.connect()
+	return nil
+}
+
+// Disconnect stops a server. It stays off until Reconnect, or until its
+// configuration changes. It waits for nothing. The error is CodeNotFound.
+func (m *Manager) Disconnect(_ context.Context, name string) error {
+	s, err := m.find(name)
+	if err != nil {
+		return err
+	}
+	s.disconnect()
+	return nil
+}
+
+// Log returns the last lines about a server, oldest first: its stderr, what it
+// printed on stdout by mistake, and what the engine did. nil if there is no such server.
+func (m *Manager) Log(name string) []string {
+	if s := m.fleet.Load().named[name]; s != nil {
+		return s.log.all()
+	}
+	return nil
+}
+
+func (m *Manager) find(name string) (*server, error) {
+	if s := m.fleet.Load().named[name]; s != nil {
+		return s, nil
+	}
+	return nil, core.Errorf(core.CodeNotFound, "There is no server named %q. Check the name, or add the server.", name)
+}
+
+// WaitSettled waits until no server is on its way to a state (see
+// core.ServerState.Settled), or until ctx ends, whose error it then returns.
+func (m *Manager) WaitSettled(ctx context.Context) error {
+	for {
+		m.changeMu.Lock()
+		change := m.change
+		m.changeMu.Unlock()
+		settled := true
+		for _, st := range m.Status() {
+			settled = settled && st.State.Settled()
+		}
+		if settled {
+			return nil
+		}
+		select {
+		case <-change:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Close ends every call and every server and waits until no process is left, or
+// until ctx ends, whose error it then returns; what still runs then is killed
+// in the background. The manager is of no use afterwards.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	m.cancel()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.wg.Wait()
+		m.d.paths.end()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,421 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/backend/core"
+)
+
+const (
+	quickTries    = 3                // of a process that exits at once
+	crashes       = 5                // losses …
+	crashWindow   = 30 * time.Second // … within this time are a crash loop
+	healthyAfter  = time.Minute      // a link that lived this long starts the count anew
+	listDebounce  = 50 * time.Millisecond
+	logLevelLimit = 2 * time.Second
+)
+
+// server supervises one configured server. Its goroutine owns the state; what
+// others read are the atomic snapshots.
+type server struct {
+	m    *Manager
+	spec core.ServerSpec
+	log  *logRing
+	ctx  context.Context
+	stop context.CancelFunc
+	done chan struct{}
+
+	status atomic.Pointer[core.ServerStatus]
+	tools  atomic.Pointer[toolList]
+	link   atomic.Pointer[link]
+	silent atomic.Bool // replaced or removed: tell nobody any more
+
+	mu        sync.Mutex
+	paused    bool               // disconnected by hand
+	interrupt context.CancelFunc // ends what the supervisor does now
+	changed   chan struct{}      // closed at the next change of status
+}
+
+// newServer makes a supervisor and its first status; run starts it.
+func newServer(m *Manager, spec core.ServerSpec, log *logRing) *server {
+	s := &server{m: m, spec: spec, log: log, done: make(chan struct{}), changed: make(chan struct{}), interrupt: func() {}}
+	s.ctx, s.stop = context.WithCancel(m.ctx)
+	st := core.ServerStatus{Name: spec.Name, Transport: spec.Transport, State: core.StateStarting, Message: "Starting…", Since: now()}
+	if spec.Disabled {
+		st.State, st.Message, st.Fix = core.StateOff, "Off.", core.FixReconnect
+	}
+	s.status.Store(&st)
+	return s
+}
+
+func now() string { return time.Now().UTC().Format(time.RFC3339Nano) }
+
+// update publishes the status that f makes of the last one. Only the
+// supervisor calls it.
+func (s *server) update(f func(*core.ServerStatus)) {
+	old := s.status.Load()
+	next := *old
+	f(&next)
+	if next.State != old.State {
+		next.Since = now()
+	}
+	s.status.Store(&next)
+	s.mu.Lock()
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+	if next.State != old.State || next.Message != old.Message {
+		s.log.add("· ", string(next.State)+": "+next.Message)
+	}
+	if !s.silent.Load() {
+		s.m.notify(s.spec.Name)
+	}
+}
+
+// set moves to a state and forgets what belonged to the one before.
+func (s *server) set(state core.ServerState, msg string, fix core.Fix) {
+	s.update(func(st *core.ServerStatus) {
+		st.State, st.Message, st.Fix = state, msg, fix
+		st.Detail, st.RetryAt, st.MissingValues = "", "", nil
+	})
+}
+
+// wait returns a channel that is closed at the next change of status.
+func (s *server) wait() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.changed
+}
+
+// connect and disconnect are what a person asks for. They wait for nothing.
+
+func (s *server) connect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = false
+	s.interrupt()
+}
+
+func (s *server) disconnect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.paused = true
+	s.interrupt()
+}
+
+// epoch begins a stretch of work that connect and disconnect interrupt.
+func (s *server) epoch() (ctx context.Context, cancel context.CancelFunc, paused bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ctx, cancel = context.WithCancel(s.ctx)
+	s.interrupt = cancel
+	return ctx, cancel, s.paused
+}
+
+// run supervises until the server is stopped. after is the supervisor that it
+// replaces, whose process must be gone first; nil for none.
+func (s *server) run(after *server) {
+	defer close(s.done)
+	if after != nil {
+		<-after.done
+	}
+	for s.ctx.Err() == nil {
+		ctx, cancel, paused := s.epoch()
+		if paused || s.spec.Disabled {
+			s.rest(core.StateOff, "Off.", core.FixReconnect)
+			<-ctx.Done()
+		} else {
+			s.keep(ctx)
+		}
+		cancel()
+	}
+	s.rest(core.StateOff, "Off.", core.FixReconnect)
+}
+
+// rest is a state without tools.
+func (s *server) rest(state core.ServerState, msg string, fix core.Fix) {
+	s.offer(nil)
+	s.update(func(st *core.ServerStatus) {
+		*st = core.ServerStatus{Name: st.Name, Transport: st.Transport, State: state, Message: msg, Fix: fix, Since: st.Since, VerifiedAt: st.VerifiedAt}
+	})
+}
+
+// offer publishes a tool list; nil takes the tools away.
+func (s *server) offer(l *toolList) {
+	old := s.tools.Swap(l)
+	if s.silent.Load() || l == nil && old == nil {
+		return
+	}
+	if l == nil {
+		s.m.o.Publish(s.spec.Name, nil)
+		return
+	}
+	tools := l.tools
+	if tools == nil {
+		tools = []core.Tool{} // none, which is not the same as off
+	}
+	s.m.o.Publish(s.spec.Name, tools)
+}
+
+// keep holds the server connected until ctx ends: it dials, serves, and decides
+// after every failure and loss what comes next.
+func (s *server) keep(ctx context.Context) {
+	pause := &backoff.ExponentialBackOff{InitialInterval: s.m.o.Limits.BackoffMin, MaxInterval: s.m.o.Limits.BackoffMax, Multiplier: 2, RandomizationFactor: 0.5}
+	pause.Reset()
+	var losses []time.Time
+	fails, attempt, ever := 0, 0, false
+	starting := core.StateStarting
+	for ctx.Err() == nil {
+		attempt++
+		n := attempt
+		s.update(func(st *core.ServerStatus) {
+			st.State, st.Attempt, st.RetryAt, st.Fix, st.MissingValues = starting, n, "", core.FixNone, nil
+			if starting == core.StateStarting && n == 1 {
+				st.Message, st.Detail = "Starting…", ""
+			} else if starting == core.StateReconnecting {
+				st.Message = "Connecting again…"
+			}
+		})
+		l, err := s.dial(ctx, starting)
+		if err == nil {
+			began := time.Now()
+			ever, fails = true, 0
+			reason := s.serve(ctx, l)
+			if ctx.Err() != nil {
+				return
+			}
+			if time.Since(began) > healthyAfter {
+				losses, attempt = nil, 0
+				pause.Reset()
+			}
+			losses = append(losses, time.Now())
+			for len(losses) > 0 && time.Since(losses[0]) > crashWindow {
+				losses = losses[1:]
+			}
+			starting = core.StateReconnecting
+			if len(losses) >= crashes {
+				s.halt(core.StateCrashLoop, fmt.Sprintf("%s crashed %d times within %s and was stopped. %s", s.spec.Name, len(losses), seconds(crashWindow), reason), l.tail(), core.FixShowLog)
+				<-ctx.Done()
+				return
+			}
+			// One loss is an accident: straight back, but not all servers at the same moment.
+			wait := rand.N(500 * time.Millisecond)
+			if len(losses) > 1 {
+				wait = pause.NextBackOff()
+			}
+			s.retry(ctx, core.StateReconnecting, "Connection lost. "+reason+" Connecting again.", l.tail(), core.FixReconnect, wait)
+			continue
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		var de *dialError
+		if !errors.As(err, &de) {
+			de = failed(stepHandshake, core.FixReconnect, false, "%s could not be reached: %s", s.spec.Name, sentence(err.Error()))
+		}
+		fails++
+		stdio := s.spec.Transport == core.TransportStdio
+		switch {
+		case de.final && !ever, de.state != core.StateFailed, stdio && !ever && fails >= quickTries, stdio && fails >= 6:
+			s.give(de)
+			<-ctx.Done()
+			return
+		case stdio && !ever: // a process that exits at once may be luckier the next time
+			wait := s.m.o.Limits.BackoffMin << (fails - 1) / 2
+			s.retry(ctx, core.StateStarting, fmt.Sprintf("%s Trying again (%d of %d).", de.message, fails+1, quickTries), de.detail, core.FixShowLog, wait)
+		default:
+			starting = core.StateReconnecting
+			s.retry(ctx, core.StateFailed, de.message, de.detail, de.fix, pause.NextBackOff())
+		}
+	}
+}
+
+// dial makes one attempt, from placeholders to a tool list.
+func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, error) {
+	spec, err := s.m.d.expandSpec(ctx, s.spec)
+	if err != nil {
+		return nil, err
+	}
+	a := &attempt{spec: spec, log: s.log}
+	if starting == core.StateStarting { // a reconnect shows as just that
+		a.state = func(state core.ServerState, msg string) { s.set(state, msg, core.FixNone) }
+	}
+	l, err := s.m.d.dial(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	list, err := s.m.d.firstList(ctx, l, spec)
+	if err != nil && (ctx.Err() != nil || errors.Is(err, errLost)) {
+		select {
+		case <-l.lost:
+		case <-time.After(time.Second):
+		}
+		l.close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		de := failed(stepList, core.FixShowLog, false, "%s ended while it listed its tools. %s", s.spec.Name, l.reason)
+		de.detail = l.tail()
+		return nil, de
+	}
+	s.connected(l, list, err, time.Since(began))
+	return l, nil
+}
+
+// connected publishes a fresh link and its tools.
+func (s *server) connected(l *link, list *toolList, listErr error, took time.Duration) {
+	info := l.session.InitializeResult()
+	if list == nil {
+		list = newToolList(nil, nil)
+	}
+	l.tools.Store(list)
+	s.link.Store(l)
+	s.offer(list)
+	for _, n := range list.notes {
+		s.log.add("· ", n)
+	}
+	s.update(func(st *core.ServerStatus) {
+		*st = core.ServerStatus{Name: st.Name, Transport: st.Transport, State: core.StateConnected, Since: st.Since,
+			VerifiedAt: now(), LatencyMS: took.Milliseconds(), ToolCount: len(list.tools), ProtocolVersion: l.version,
+			Message: countMessage(len(list.tools), took), Instructions: info.Instructions, Detail: strings.Join(list.notes, "\n")}
+		if info.ServerInfo != nil {
+			st.ServerTitle, st.ServerVersion = info.ServerInfo.Title, info.ServerInfo.Version
+			if st.ServerTitle == "" {
+				st.ServerTitle = info.ServerInfo.Name
+			}
+		}
+		if listErr != nil {
+			st.Message, st.Fix = "Connected, but its tools cannot be listed: "+sentence(listErr.Error()), core.FixReconnect
+		}
+	})
+}
+
+func countMessage(n int, took time.Duration) string {
+	return fmt.Sprintf("%d %s, %d ms", n, plural(n, "tool", "tools"), took.Milliseconds())
+}
+
+// serve keeps the tool list fresh until the link is lost or ctx ends, closes
+// the link and says why it was lost.
+func (s *server) serve(ctx context.Context, l *link) string {
+	defer func() {
+		s.link.CompareAndSwap(l, nil)
+		l.close()
+	}()
+	l.hear(ctx, s.log)
+	for {
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-l.lost:
+			return l.reason
+		case <-l.stale:
+		}
+		// Servers announce every change by itself: let a burst pass.
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-l.lost:
+			return l.reason
+		case <-time.After(listDebounce):
+		}
+		select {
+		case <-l.stale:
+		default:
+		}
+		began := time.Now()
+		list, err := listTools(l.ctx, l, s.spec.Name, s.spec.TimeoutMS, s.m.o.Limits)
+		if l.ctx.Err() != nil {
+			continue
+		}
+		if err != nil {
+			s.log.add("· ", "the changed tool list could not be read: "+err.Error())
+			continue
+		}
+		took := time.Since(began)
+		l.tools.Store(list)
+		s.offer(list)
+		s.update(func(st *core.ServerStatus) {
+			st.ToolCount, st.VerifiedAt, st.LatencyMS = len(list.tools), now(), took.Milliseconds()
+			st.Message, st.Detail, st.Fix = countMessage(len(list.tools), took), strings.Join(list.notes, "\n"), core.FixNone
+		})
+	}
+}
+
+// halt ends in a state that only a person leaves. The tools stay listed.
+func (s *server) halt(state core.ServerState, msg, detail string, fix core.Fix) {
+	s.update(func(st *core.ServerStatus) {
+		st.State, st.Message, st.Detail, st.Fix, st.RetryAt = state, msg, detail, fix, ""
+	})
+}
+
+func (s *server) give(de *dialError) {
+	s.update(func(st *core.ServerStatus) {
+		st.State, st.Message, st.Detail, st.Fix, st.RetryAt, st.MissingValues = de.state, de.message, de.detail, de.fix, "", de.missing
+	})
+}
+
+// retry shows what went wrong and waits for the next attempt.
+func (s *server) retry(ctx context.Context, state core.ServerState, msg, detail string, fix core.Fix, wait time.Duration) {
+	at := time.Now().Add(wait).UTC().Format(time.RFC3339Nano)
+	s.update(func(st *core.ServerStatus) {
+		st.State, st.Message, st.Detail, st.Fix, st.RetryAt, st.MissingValues = state, msg, detail, fix, at, nil
+	})
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// firstList lists the tools of a new link. nil, nil means that the server
+// offers none.
+func (d *dialer) firstList(ctx context.Context, l *link, spec core.ServerSpec) (*toolList, error) {
+	if caps := l.session.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
+		return nil, nil
+	}
+	lctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.ctx, cancel)()
+	list, err := listTools(lctx, l, spec.Name, spec.TimeoutMS, d.o.Limits)
+	if err != nil && l.ctx.Err() != nil && ctx.Err() == nil {
+		return nil, errLost
+	}
+	return list, err
+}
+
+// hear asks a server of the older revisions for its log (MCP 2025-11-25,
+// Logging); without being asked it may stay silent.
+func (l *link) hear(ctx context.Context, log *logRing) {
+	caps := l.session.InitializeResult().Capabilities
+	//lint:ignore SA1019 the servers of the older revisions are the point
+	if l.version >= versionModern || caps == nil || caps.Logging == nil {
+		return
+	}
+	c, cancel := context.WithTimeout(ctx, logLevelLimit)
+	defer cancel()
+	defer context.AfterFunc(l.ctx, cancel)()
+	//lint:ignore SA1019 as above
+	if err := l.session.SetLoggingLevel(c, &sdk.SetLoggingLevelParams{Level: "info"}); err != nil {
+		log.add("· ", "the server refused to send its log: "+err.Error())
+	}
+}
+
+// tail is the end of the server's stderr, "" where there is none.
+func (l *link) tail() string {
+	if r, ok := l.rpc.(*stdioRPC); ok {
+		return lastLines(strings.TrimSpace(r.conn.proc.stderr.String()), 40)
+	}
+	return ""
+}
