@@ -37,8 +37,11 @@ type Part struct {
 	Text     string   `json:"text,omitempty"`     // text, reasoning
 	MIMEType string   `json:"mimeType,omitempty"` // image
 	Data     []byte   `json:"data,omitempty"`     // image
-	// CallID joins a tool_call with its tool_result. It is made up where the wire has none.
+	// CallID joins a tool_call with its tool_result. In a conversation it is
+	// unique for ever; between a provider and the agent's loop it is the vendor's.
 	CallID string `json:"callId,omitempty"`
+	// WireID is the vendor's id of the call, kept because it must go back.
+	WireID string `json:"wireId,omitempty"`
 	// Alias is the tool's name as the model wrote it (tool_call).
 	Alias string `json:"alias,omitempty"`
 	// Ref is the tool behind Alias; nil when there is none.
