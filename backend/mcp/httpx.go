@@ -119,9 +119,16 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 		if l == nil {
 			return resp, nil
 		}
-		l.id, l.raw, l.status = string(e.id), nil, resp.StatusCode
+		l.id, l.raw, l.status, l.lost = string(e.id), nil, resp.StatusCode, false
 		l.modern, l.max = req.Header.Get("Mcp-Protocol-Version") >= versionModern, t.maxBody
 		if resp.StatusCode/100 != 2 {
+			if had := req.Header.Get("Mcp-Session-Id") != ""; had && resp.StatusCode == http.StatusBadRequest {
+				b, _ := readAll(resp.Body, 64<<10)
+				l.lost = bytes.Contains(bytes.ToLower(b), []byte("session"))
+				return swap(resp, b), nil
+			} else if had && resp.StatusCode == http.StatusNotFound {
+				l.lost = true
+			}
 			return resp, nil
 		}
 		switch mediaType(resp) {

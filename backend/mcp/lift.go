@@ -25,6 +25,7 @@ type lift struct {
 	modern bool
 	raw    []byte // the result; nil if none was taken
 	status int    // of the last HTTP answer
+	lost   bool   // that answer says that the session is unknown
 	max    int
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -173,8 +172,7 @@ func (r *httpRPC) explain(ctx context.Context, err error, l *lift) error {
 	status := l.status
 	// MCP 2025-11-25, Transports, Session Management: 404 means that the session
 	// is over. Some servers say 400, and then only the text tells.
-	if errors.Is(err, sdk.ErrSessionMissing) || status == 404 && r.session.ID() != "" ||
-		status == 400 && r.session.ID() != "" && strings.Contains(strings.ToLower(err.Error()), "session") {
+	if errors.Is(err, sdk.ErrSessionMissing) || l.lost {
 		return &httpError{status: max(status, 400), session: true, err: err}
 	}
 	var we *jsonrpc.Error

@@ -213,7 +213,7 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 	}
 	e, ok := outline(line)
 	if big || !ok || !e.versioned {
-		return c.refuse(line, e, ok && !big)
+		return c.refuse(line, e, ok && !big, big)
 	}
 	c.spoke.Store(true)
 	if e.method == nil {
@@ -225,6 +225,8 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 		if id, ok := number(e.id); ok && id > firstRawID {
 			c.deliver(id, e, owned)
 			return true
+		} else if ok && e.id[0] == '"' { // it came back as a string, which the SDK would not recognise
+			return c.pass(restore(id, e))
 		}
 	} else if e.id == nil && c.notified(e) {
 		return true
@@ -233,6 +235,15 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 		line = bytes.Clone(line)
 	}
 	return c.pass(line)
+}
+
+// restore writes an answer anew, with its id as the number that we sent.
+func restore(id int64, e envelope) []byte {
+	b := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":`), id, 10)
+	if e.error != nil {
+		return append(append(append(b, `,"error":`...), e.error...), '}')
+	}
+	return append(append(append(b, `,"result":`...), e.result...), '}')
 }
 
 func (c *stdioConn) pass(frame []byte) bool {
@@ -246,7 +257,7 @@ func (c *stdioConn) pass(frame []byte) bool {
 
 // refuse handles a line that is no message. If it looks like an answer, only
 // the call that waits for it fails.
-func (c *stdioConn) refuse(line []byte, e envelope, whole bool) bool {
+func (c *stdioConn) refuse(line []byte, e envelope, whole, big bool) bool {
 	if e.method != nil {
 		c.junk(line)
 		return true
@@ -256,7 +267,7 @@ func (c *stdioConn) refuse(line []byte, e envelope, whole bool) bool {
 		id = string(e.id)
 	} else if line[0] == '{' {
 		id = strayID(line)
-		if len(line) >= 2*headBytes {
+		if big {
 			text = fmt.Sprintf("the server's answer is larger than %d MiB", c.maxFrame>>20)
 		}
 	}
@@ -273,7 +284,7 @@ func (c *stdioConn) refuse(line []byte, e envelope, whole bool) bool {
 		c.mu.Unlock()
 		if ch != nil {
 			code := codeBroken
-			if len(line) >= 2*headBytes {
+			if big {
 				code = codeTooLarge
 			}
 			ch <- reply{err: &rpcError{Code: code, Message: text}}

@@ -1,0 +1,225 @@
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"patchbay/backend/core"
+	"patchbay/internal/testmcp"
+)
+
+// A server that works must connect and answer, whatever its endpoint does beside.
+func TestHTTPFaultsThatMustNotMatter(t *testing.T) {
+	t.Parallel()
+	for _, faults := range []string{"", testmcp.Discover202, testmcp.DiscoverHTML, testmcp.DiscoverJSON, testmcp.DiscoverNull, testmcp.Discover500, testmcp.DiscoverHangs,
+		testmcp.GetHangs, testmcp.Get500, testmcp.Get500Stream, testmcp.Get404, testmcp.GetStream, testmcp.NotifyRefused, testmcp.EventAnswers, testmcp.BadTool,
+		testmcp.Modern, testmcp.Modern + "," + testmcp.BadTool, testmcp.Modern + "," + testmcp.EventAnswers, testmcp.LoseSession, testmcp.LoseSession4} {
+		t.Run("faults="+faults, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			spec, _ := httpSpec(t, "s", testmcp.Options{Faults: strings.Split(faults, ",")})
+			st := w.start(spec)
+			assert.NotZero(t, st.ToolCount)
+			echoes(t, w, "s")
+			echoes(t, w, "s")
+			res, err := w.call("s", "bigint", `{}`)
+			require.NoError(t, err)
+			assert.JSONEq(t, `{"n":9007199254740993}`, string(res.StructuredContent))
+			assert.Contains(t, string(res.StructuredContent), "9007199254740993")
+		})
+	}
+}
+
+func TestHTTPStates(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault, message string
+		state          core.ServerState
+		fix            core.Fix
+		retries        bool
+	}{
+		{testmcp.Unauthorized, "s wants you to sign in (HTTP 401)", core.StateNeedsSignIn, core.FixSignIn, false},
+		{testmcp.Forbidden, "s wants you to sign in (HTTP 403)", core.StateNeedsSignIn, core.FixSignIn, false},
+		{testmcp.NotFound, "answered HTTP 404 (Not Found) instead of speaking MCP", core.StateFailed, core.FixEdit, true},
+		{testmcp.ListHangs, "Connected, but its tools cannot be listed", core.StateConnected, core.FixReconnect, false},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(o *Options) { o.Limits.ListPage = 300 * time.Millisecond })
+			spec, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{c.fault}})
+			w.Apply([]core.ServerSpec{spec})
+			st := w.until("s", c.state)
+			assert.Contains(t, st.Message, c.message)
+			assert.Equal(t, c.fix, st.Fix)
+			assert.Equal(t, c.retries, st.RetryAt != "")
+		})
+	}
+}
+
+func TestHTTPServerThatIsNotThereYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := testmcp.Handler(testmcp.Options{})
+	srv := httptest.NewUnstartedServer(h)
+	defer srv.Close()
+	defer h.Close()
+	addr := srv.Listener.Addr().String()
+	l := srv.Listener
+	require.NoError(t, l.Close())
+	w.Apply([]core.ServerSpec{{Name: "s", Transport: core.TransportHTTP, URL: "http://" + addr}})
+	st := w.until("s", core.StateFailed)
+	assert.Contains(t, st.Message, "nothing listens at this address")
+	assert.NotEmpty(t, st.RetryAt)
+	require.NoError(t, listenAgain(srv, addr))
+	w.until("s", core.StateConnected)
+	echoes(t, w, "s")
+}
+
+func TestHTTPHeadersStayWithTheirHost(t *testing.T) {
+	t.Parallel()
+	var leaked atomic.Value
+	h := testmcp.Handler(testmcp.Options{})
+	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		leaked.Store(r.Header.Clone())
+		h.ServeHTTP(rw, r)
+	}))
+	defer other.Close()
+	defer h.Close()
+	w := newWorld(t)
+	spec, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.Redirects}, Token: "Bearer abc", Target: other.URL})
+	spec.Headers = map[string]string{"authorization": "Bearer abc", "X-Api-Key": "k"}
+	w.Apply([]core.ServerSpec{spec})
+	require.Eventually(t, func() bool { return leaked.Load() != nil }, 5*time.Second, time.Millisecond)
+	head := leaked.Load().(http.Header)
+	assert.Empty(t, head.Get("X-Api-Key"))
+	assert.Empty(t, head.Get("Authorization"))
+
+	good, _ := httpSpec(t, "good", testmcp.Options{Token: "Bearer abc"})
+	good.Headers = map[string]string{"Authorization": "Bearer abc"}
+	w.start(good)
+	echoes(t, w, "good")
+	good.Headers = map[string]string{"Authorization": "Bearer wrong"}
+	w.Apply([]core.ServerSpec{good})
+	assert.Contains(t, w.until("good", core.StateNeedsSignIn).Message, "refused the credentials")
+}
+
+func TestLegacySSE(t *testing.T) {
+	t.Parallel()
+	for _, transport := range []core.Transport{core.TransportSSE, core.TransportHTTP} {
+		t.Run(string(transport), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			spec, h := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.LegacySSE}})
+			spec.Transport = transport
+			w.start(spec)
+			echoes(t, w, "s")
+			var got []core.Chunk
+			_, err := w.Call(context.Background(), ref("s", "slow"), "p1", []byte(`{"ms":20,"steps":3}`), func(c core.Chunk) { got = append(got, c) })
+			require.NoError(t, err)
+			assert.NotEmpty(t, got)
+			assert.Zero(t, h.Count("server/discover"), "a probe would break such a server")
+		})
+	}
+}
+
+// When the stream of changes ends, nobody would hear of a changed list: the
+// link must be made anew.
+func TestListenStreamEnds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	spec, h := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.Modern, testmcp.ListenEnds}})
+	w.Apply([]core.ServerSpec{spec})
+	require.Eventually(t, func() bool { return h.Count("subscriptions/listen") >= 2 }, 5*time.Second, time.Millisecond)
+}
+
+func TestListenNeverAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	spec, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.Modern, testmcp.ListenHangs}})
+	began := time.Now()
+	w.Apply([]core.ServerSpec{spec})
+	require.True(t, eventually(4*time.Second, func() bool {
+		return w.status("s").State != core.StateStarting && w.status("s").State != core.StateNegotiating
+	}))
+	t.Logf("%s after %s: %s", w.status("s").State, time.Since(began), w.status("s").Message)
+}
+
+func TestHTTPCallFailures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		fault string
+		code  core.Code
+		text  string
+	}{
+		{testmcp.CallDenied, core.CodeNeedsAuth, "HTTP 401"},
+		{testmcp.Busy, core.CodeUnavailable, "HTTP 503"},
+		{testmcp.BrokenJSON, core.CodeUnavailable, "not valid JSON"},
+		{testmcp.CutCall, core.CodeUnavailable, ""},
+	} {
+		t.Run(c.fault, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			spec, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{c.fault}})
+			w.start(spec)
+			_, err := w.call("s", "echo", `{"text":"a"}`)
+			require.Equal(t, c.code, core.CodeOf(err), "%v", err)
+			require.ErrorContains(t, err, c.text)
+			require.ErrorContains(t, err, "echo")
+			if c.fault == testmcp.Busy {
+				echoes(t, w, "s")
+			}
+		})
+	}
+}
+
+// A server that was restarted no longer knows the session. The call was not
+// carried out, so it is made again.
+func TestHTTPSessionIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	spec, h := httpSpec(t, "s", testmcp.Options{})
+	w.start(spec)
+	echoes(t, w, "s")
+	h.Forget()
+	echoes(t, w, "s")
+	assert.Equal(t, 2, h.Count("initialize"))
+}
+
+func TestHTTPServerVanishes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := testmcp.Handler(testmcp.Options{})
+	srv := httptest.NewServer(h)
+	w.start(core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: srv.URL})
+	h.Close()
+	srv.Close()
+	_, err := w.call("s", "echo", `{}`)
+	require.Equal(t, core.CodeUnavailable, core.CodeOf(err))
+	assert.Contains(t, err.Error(), "cannot be reached")
+	st := w.until("s", core.StateFailed)
+	assert.NotEmpty(t, st.RetryAt)
+	assert.NotEmpty(t, w.Tools("s"), "the tools stay known")
+}
+
+func TestBigHTTPResults(t *testing.T) {
+	t.Parallel()
+	for _, faults := range [][]string{nil, {testmcp.EventAnswers}} {
+		w := newWorld(t, func(o *Options) { o.Limits.MaxFrame = 4 << 20 })
+		spec, _ := httpSpec(t, "s", testmcp.Options{Faults: faults})
+		w.start(spec)
+		res, err := w.call("s", "big", `{"bytes":3000000}`)
+		require.NoError(t, err)
+		require.Len(t, res.Text(), 3000000)
+		_, err = w.call("s", "big", `{"bytes":9000000}`)
+		require.Equal(t, core.CodeTooLarge, core.CodeOf(err), "%v", err)
+		echoes(t, w, "s")
+	}
+}

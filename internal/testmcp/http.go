@@ -1,0 +1,320 @@
+package testmcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// HTTP is the server over HTTP. It implements http.Handler.
+type HTTP struct {
+	s       *server
+	session atomic.Int64
+	dead    atomic.Int64 // sessions up to this one are forgotten
+
+	// Requests counts what arrived, by method and by "GET" and "DELETE".
+	Requests sync.Map // string → *atomic.Int64
+
+	mu      sync.Mutex
+	streams map[string]chan message // of the legacy transport
+	closing chan struct{}
+	once    sync.Once
+}
+
+// Handler makes a server over HTTP. Close it before the http.Server that it runs in.
+func Handler(o Options) *HTTP {
+	return &HTTP{s: newServer(o), streams: map[string]chan message{}, closing: make(chan struct{})}
+}
+
+// Close ends all streams.
+func (h *HTTP) Close() { h.once.Do(func() { close(h.closing) }) }
+
+// Count says how many requests of a method arrived.
+func (h *HTTP) Count(method string) int {
+	v, ok := h.Requests.Load(method)
+	if !ok {
+		return 0
+	}
+	return int(v.(*atomic.Int64).Load())
+}
+
+// Forget makes the server forget its sessions, as a restart would.
+func (h *HTTP) Forget() { h.dead.Store(h.session.Load()) }
+
+func (h *HTTP) count(method string) int64 {
+	v, _ := h.Requests.LoadOrStore(method, new(atomic.Int64))
+	return v.(*atomic.Int64).Add(1)
+}
+
+// ServeHTTP implements http.Handler.
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	o := h.s.o
+	wait := func() {
+		select {
+		case <-r.Context().Done():
+		case <-h.closing:
+		}
+	}
+	switch {
+	case o.has(Unauthorized) || o.Token != "" && r.Header.Get("Authorization") != o.Token:
+		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="http://localhost/.well-known/oauth-protected-resource"`)
+		http.Error(w, "unauthorized", http.StatusUnauthorized)
+		return
+	case o.has(Forbidden):
+		http.Error(w, "forbidden", http.StatusForbidden)
+		return
+	case o.has(NotFound):
+		http.NotFound(w, r)
+		return
+	case o.has(Redirects):
+		http.Redirect(w, r, o.Target, http.StatusTemporaryRedirect)
+		return
+	case o.has(LegacySSE):
+		h.legacy(w, r)
+		return
+	}
+	switch r.Method {
+	case http.MethodGet:
+		h.count("GET")
+		switch {
+		case o.has(GetHangs):
+			wait()
+		case o.has(Get500):
+			http.Error(w, "broken", http.StatusInternalServerError)
+		case o.has(Get500Stream):
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusInternalServerError)
+		case o.has(Get404):
+			http.NotFound(w, r)
+		case o.has(GetStream):
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+			wait()
+		default:
+			http.Error(w, "no stream", http.StatusMethodNotAllowed)
+		}
+		return
+	case http.MethodDelete:
+		h.count("DELETE")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	var m message
+	if err != nil || json.Unmarshal(body, &m) != nil {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	n := h.count(m.Method)
+	if m.ID == nil || m.Method == "" {
+		if o.has(NotifyRefused) {
+			http.Error(w, "no notifications here", http.StatusBadRequest)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	switch m.Method {
+	case "server/discover":
+		switch {
+		case o.has(Discover202):
+			w.WriteHeader(http.StatusAccepted)
+			return
+		case o.has(DiscoverHTML):
+			w.Header().Set("Content-Type", "text/html")
+			io.WriteString(w, "<html>Welcome</html>")
+			return
+		case o.has(DiscoverJSON):
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"hello":"world"}`)
+			return
+		case o.has(DiscoverNull):
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Invalid"}}`)
+			return
+		case o.has(Discover500):
+			http.Error(w, "broken", http.StatusInternalServerError)
+			return
+		case o.has(DiscoverHangs):
+			wait()
+			return
+		}
+		if !o.has(Modern) {
+			http.Error(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`, http.StatusBadRequest)
+			return
+		}
+	case "initialize":
+		if o.has(Modern) {
+			http.Error(w, "no handshake in this revision", http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Mcp-Session-Id", strconv.FormatInt(h.session.Add(1), 10))
+	case "subscriptions/listen":
+		h.listen(w, m, wait)
+		return
+	default:
+		if !o.has(Modern) && h.refuse(w, r, m, n) {
+			return
+		}
+	}
+	h.answer(w, r, m)
+}
+
+// refuse handles requests of sessions that are unknown or will be.
+func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, m message, n int64) bool {
+	o := h.s.o
+	id, err := strconv.ParseInt(r.Header.Get("Mcp-Session-Id"), 10, 64)
+	if m.Method == "tools/call" && n == 2 && (o.has(LoseSession) || o.has(LoseSession4)) {
+		h.Forget()
+	}
+	if err == nil && id > h.dead.Load() {
+		if m.Method == "tools/call" && o.has(CallDenied) {
+			http.Error(w, "sign in", http.StatusUnauthorized)
+			return true
+		}
+		if m.Method == "tools/call" && n == 1 && o.has(Busy) {
+			http.Error(w, "busy", http.StatusServiceUnavailable)
+			return true
+		}
+		return false
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if o.has(LoseSession4) {
+		w.WriteHeader(http.StatusBadRequest)
+		io.WriteString(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`)
+		return true
+	}
+	w.WriteHeader(http.StatusNotFound)
+	io.WriteString(w, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`)
+	return true
+}
+
+func (h *HTTP) listen(w http.ResponseWriter, m message, wait func()) {
+	o := h.s.o
+	switch {
+	case o.has(ListenHangs):
+		wait()
+		return
+	case !o.has(Modern):
+		http.Error(w, "unknown", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	event(w, message{JSONRPC: "2.0", Method: "notifications/subscriptions/acknowledged", Params: raw(map[string]any{
+		"_meta": map[string]any{"io.modelcontextprotocol/subscriptionId": m.ID}, "notifications": map[string]any{"toolsListChanged": true}})})
+	if !o.has(ListenEnds) {
+		wait()
+	}
+}
+
+func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, m message) {
+	o := h.s.o
+	var started bool
+	var mu sync.Mutex
+	stream := func(m message) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !started {
+			started = true
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		event(w, m)
+	}
+	gone := make(chan struct{})
+	go func() {
+		select {
+		case <-r.Context().Done():
+		case <-h.closing:
+		}
+		close(gone)
+	}()
+	a := h.s.handle(m, stream, gone)
+	if a == nil {
+		return
+	}
+	if m.Method == "tools/call" {
+		switch {
+		case o.has(BrokenJSON):
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[`, m.ID)
+			return
+		case o.has(CutCall):
+			stream(message{JSONRPC: "2.0", Method: "notifications/message", Params: raw(map[string]any{"level": "info", "data": "bye"})})
+			return
+		}
+	}
+	if started || o.has(EventAnswers) {
+		stream(*a)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	b, err := json.Marshal(a)
+	if err != nil {
+		b = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, a.ID, a.Result)
+	}
+	w.Write(b)
+}
+
+func event(w http.ResponseWriter, m message) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		b = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, m.Result)
+	}
+	fmt.Fprintf(w, "event: message\ndata: %s\n\n", b)
+	w.(http.Flusher).Flush()
+}
+
+// legacy speaks HTTP with SSE (MCP 2024-11-05, Transports).
+func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request) {
+	id := r.URL.Query().Get("session")
+	if r.Method == http.MethodGet {
+		h.count("GET")
+		id = strconv.FormatInt(h.session.Add(1), 10)
+		ch := make(chan message, 64)
+		h.mu.Lock()
+		h.streams[id] = ch
+		h.mu.Unlock()
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprintf(w, "event: endpoint\ndata: %s?session=%s\n\n", r.URL.Path, id)
+		w.(http.Flusher).Flush()
+		for {
+			select {
+			case m := <-ch:
+				event(w, m)
+			case <-r.Context().Done():
+				return
+			case <-h.closing:
+				return
+			}
+		}
+	}
+	h.mu.Lock()
+	ch := h.streams[id]
+	h.mu.Unlock()
+	if r.Method != http.MethodPost || ch == nil {
+		http.Error(w, "use GET first", http.StatusMethodNotAllowed)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	var m message
+	if json.Unmarshal(body, &m) != nil {
+		http.Error(w, "bad request", http.StatusBadRequest)
+		return
+	}
+	h.count(m.Method)
+	w.WriteHeader(http.StatusAccepted)
+	if m.ID == nil || strings.HasPrefix(m.Method, "notifications/") {
+		return
+	}
+	go func() {
+		if a := h.s.handle(m, func(n message) { ch <- n }, h.closing); a != nil {
+			ch <- *a
+		}
+	}()
+}

@@ -1,0 +1,387 @@
+// Package testmcp is an MCP server for tests whose faults can be put together.
+// It speaks the wire by itself, without the SDK, so that it can also say what
+// no SDK would.
+//
+// A test runs it in one of three ways: as a process, by running its own binary
+// again (see [Main] and [Env]); as an http.Handler (see [Handler]); or as the
+// command in cmd/testmcp.
+package testmcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Variable is the environment variable that holds the options of a server that
+// is started as a process.
+const Variable = "TESTMCP"
+
+// Faults of a server on stdio. Any of them can be combined.
+const (
+	Hang           = "hang"             // starts, reads nothing, says nothing
+	Mute           = "mute"             // reads everything, says nothing
+	Exit           = "exit"             // ends at once with code 3 and a reason on stderr
+	Junk           = "junk"             // text on stdout before and between the messages
+	BOM            = "bom"              // a byte order mark before the first message
+	SilentProbe    = "silent-probe"     // ignores server/discover
+	ExitOnProbe    = "exit-on-probe"    // ends on server/discover
+	IgnoreEOF      = "ignore-eof"       // stays when stdin ends
+	IgnoreTerm     = "ignore-term"      // stays when told to terminate
+	Fork           = "fork"             // leaves a process in a group of its own that holds stdout
+	FloodStderr    = "flood-stderr"     // 50 MB of text on stderr
+	BadTool        = "bad-tool"         // one illegal tool in the list
+	OddTools       = "odd-tools"        // tools with missing and odd schemas, doubles, tasks only
+	EndlessPages   = "endless-pages"    // every page of the list has a new cursor
+	RepeatedCursor = "repeated-cursor"  // every page has the same cursor
+	IDNull         = "id-null"          // an error answer with "id": null before the others
+	NoVersion      = "no-version"       // one message without "jsonrpc"
+	StringID       = "string-id"        // ids come back as strings
+	Double         = "double"           // every answer twice
+	NoTools        = "no-tools"         // offers no tools at all
+	ListHangs      = "list-hangs"       // never answers tools/list
+	ChangeFlood    = "change-flood"     // 20,000 notifications that the tool list changed
+	Unsupported    = "unsupported"      // refuses initialize
+	Deaf           = "deaf"             // reads nothing after the first tools/list
+	CrashAfterList = "crash-after-list" // ends shortly after the first tools/list
+)
+
+// Faults of a server over HTTP.
+const (
+	Discover202   = "discover-202"    // answers server/discover with 202
+	DiscoverHTML  = "discover-html"   // … with a page
+	DiscoverJSON  = "discover-json"   // … with foreign JSON
+	DiscoverNull  = "discover-null"   // … with "id": null
+	Discover500   = "discover-500"    // … with status 500
+	DiscoverHangs = "discover-hangs"  // … never
+	GetHangs      = "get-hangs"       // never answers a GET
+	Get500        = "get-500"         // answers a GET with 500
+	Get500Stream  = "get-500-stream"  // … that calls itself an event stream
+	Get404        = "get-404"         // … with 404
+	GetStream     = "get-stream"      // offers the stream (the default is 405)
+	NotifyRefused = "notify-refused"  // answers notifications with 400
+	Unauthorized  = "unauthorized"    // 401 to everything
+	Forbidden     = "forbidden"       // 403 to everything
+	CallDenied    = "call-denied"     // 401 to tools/call
+	LoseSession   = "lose-session"    // forgets the session before the second tools/call: 404
+	LoseSession4  = "lose-session400" // … 400
+	Busy          = "busy"            // 503 to the first tools/call
+	EventAnswers  = "event-answers"   // answers as event streams
+	Modern        = "modern"          // speaks 2026-07-28
+	ListenHangs   = "listen-hangs"    // never answers subscriptions/listen
+	ListenEnds    = "listen-ends"     // ends the stream of subscriptions/listen at once
+	LegacySSE     = "legacy-sse"      // speaks HTTP with SSE of 2024-11-05 only
+	BrokenJSON    = "broken-json"     // half an answer to tools/call
+	NotFound      = "not-found"       // 404 to everything
+	Redirects     = "redirects"       // sends every request on to Options.Target
+	CutCall       = "cut-call"        // ends the stream of tools/call without the answer
+)
+
+// Options says what the server is like. The zero value is a sane server of the
+// 2025-11-25 revision.
+type Options struct {
+	Faults []string `json:"faults,omitempty"`
+	// Tools adds that many tools named tool_0 … to the standard ones.
+	Tools int `json:"tools,omitempty"`
+	// StartMS delays the first word, in milliseconds.
+	StartMS int `json:"startMs,omitempty"`
+	// PIDFile gets the number of the process, and that of the one that Fork leaves, one a line.
+	PIDFile string `json:"pidFile,omitempty"`
+	// Lives is the number of starts, counted in LivesFile, that end right after
+	// the first list; a later one stays.
+	Lives     int    `json:"lives,omitempty"`
+	LivesFile string `json:"livesFile,omitempty"`
+	// Token is the value that Authorization must have; "" accepts anything.
+	Token string `json:"token,omitempty"`
+	// Target is where Redirects sends requests.
+	Target string `json:"target,omitempty"`
+}
+
+func (o Options) has(fault string) bool { return slices.Contains(o.Faults, fault) }
+
+// Env returns the environment for a process of this server.
+func Env(o Options) map[string]string {
+	b, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // strings and numbers only
+	}
+	return map[string]string{Variable: string(b)}
+}
+
+// Main turns the process into the server if the environment says so, and then
+// does not return. TestMain calls it first.
+func Main() {
+	v, ok := os.LookupEnv(Variable)
+	if !ok {
+		return
+	}
+	var o Options
+	if err := json.Unmarshal([]byte(v), &o); err != nil {
+		fmt.Fprintln(os.Stderr, "testmcp:", err)
+		os.Exit(2)
+	}
+	os.Exit(Serve(o, os.Stdin, os.Stdout, os.Stderr))
+}
+
+// message is any JSON-RPC message.
+type message struct {
+	JSONRPC string          `json:"jsonrpc,omitempty"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Result  any             `json:"result,omitempty"`
+	Error   *wireError      `json:"error,omitempty"`
+}
+
+type wireError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+// server is what both transports share. send writes one message to the peer of
+// the request; gone is closed when nobody waits for the answer any more.
+type server struct {
+	o       Options
+	cancels atomic.Int64
+	calls   atomic.Int64
+	lists   atomic.Int64
+	mu      sync.Mutex
+	running map[string]chan struct{} // by request id
+}
+
+func newServer(o Options) *server { return &server{o: o, running: map[string]chan struct{}{}} }
+
+// handle answers one request; nil means no answer.
+func (s *server) handle(m message, send func(message), gone <-chan struct{}) *message {
+	ok := func(result any) *message {
+		if s.o.has(Modern) {
+			if r, is := result.(map[string]any); is {
+				r["resultType"] = "complete"
+			}
+		}
+		return &message{JSONRPC: "2.0", ID: m.ID, Result: result}
+	}
+	bad := func(code int, text string) *message {
+		return &message{JSONRPC: "2.0", ID: m.ID, Error: &wireError{Code: code, Message: text}}
+	}
+	switch m.Method {
+	case "server/discover":
+		if !s.o.has(Modern) {
+			return bad(-32601, "Method not found")
+		}
+		return ok(map[string]any{"supportedVersions": []string{"2026-07-28"}, "capabilities": s.capabilities(), "ttlMs": 0, "cacheScope": "public",
+			"_meta": map[string]any{"io.modelcontextprotocol/serverInfo": map[string]any{"name": "testmcp", "version": "1"}}})
+	case "initialize":
+		if s.o.has(Unsupported) {
+			return bad(-32600, "Unsupported protocol version")
+		}
+		return ok(map[string]any{"protocolVersion": "2025-11-25", "capabilities": s.capabilities(), "instructions": "Be gentle.",
+			"serverInfo": map[string]any{"name": "testmcp", "title": "Test server", "version": "1.2.3"}})
+	case "ping":
+		return ok(map[string]any{})
+	case "logging/setLevel":
+		return ok(map[string]any{})
+	case "tools/list":
+		s.lists.Add(1)
+		if s.o.has(ListHangs) {
+			<-gone
+			return nil
+		}
+		return ok(s.list(m.Params))
+	case "tools/call":
+		res, e := s.call(m, send, gone)
+		if e != nil {
+			return &message{JSONRPC: "2.0", ID: m.ID, Error: e}
+		}
+		if res == nil {
+			return nil
+		}
+		return ok(res)
+	}
+	return bad(-32601, "Method not found")
+}
+
+func (s *server) capabilities() map[string]any {
+	c := map[string]any{"logging": map[string]any{}}
+	if !s.o.has(NoTools) {
+		c["tools"] = map[string]any{"listChanged": true}
+	}
+	return c
+}
+
+func (s *server) list(params json.RawMessage) map[string]any {
+	var p struct {
+		Cursor string `json:"cursor"`
+	}
+	_ = json.Unmarshal(params, &p)
+	if s.o.has(EndlessPages) || s.o.has(RepeatedCursor) {
+		n, _ := strconv.Atoi(strings.TrimPrefix(p.Cursor, "c"))
+		next := "c" + strconv.Itoa(n+1)
+		if s.o.has(RepeatedCursor) {
+			next = "c1"
+		}
+		return map[string]any{"tools": []any{tool("page_"+strconv.Itoa(n)+"_"+strconv.FormatInt(s.lists.Load(), 10), nil)}, "nextCursor": next, "ttlMs": 0, "cacheScope": "public"}
+	}
+	tools := standardTools()
+	for i := range s.o.Tools {
+		tools = append(tools, tool("tool_"+strconv.Itoa(i), map[string]any{"description": "One of many."}))
+	}
+	if s.o.has(BadTool) {
+		tools = append([]any{
+			map[string]any{"name": 5, "inputSchema": map[string]any{"type": "object"}},
+			tool("odd_hint", map[string]any{"annotations": map[string]any{"readOnlyHint": "yes", "destructiveHint": true}}),
+		}, tools...)
+	}
+	if s.o.has(OddTools) {
+		tools = append(tools,
+			map[string]any{"name": "no_schema"},
+			map[string]any{"name": "null_schema", "inputSchema": nil},
+			map[string]any{"name": "text_schema", "inputSchema": "object"},
+			tool("echo", map[string]any{"description": "again"}),
+			tool("task_only", map[string]any{"execution": map[string]any{"taskSupport": "required"}}),
+			"not an object",
+		)
+	}
+	return map[string]any{"tools": tools, "ttlMs": 0, "cacheScope": "public"}
+}
+
+func tool(name string, more map[string]any) map[string]any {
+	t := map[string]any{"name": name, "inputSchema": map[string]any{"type": "object"}}
+	for k, v := range more {
+		t[k] = v
+	}
+	return t
+}
+
+func standardTools() []any {
+	num := map[string]any{"type": "number"}
+	return []any{
+		tool("echo", map[string]any{"title": "Echo", "description": "Returns its text.", "annotations": map[string]any{"readOnlyHint": true},
+			"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}}),
+		tool("add", map[string]any{"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"a": num, "b": num}, "required": []string{"a", "b"}},
+			"outputSchema": map[string]any{"type": "object", "properties": map[string]any{"sum": num}, "required": []string{"sum"}}}),
+		tool("slow", map[string]any{"description": "Counts steps of ms milliseconds."}),
+		tool("hang", map[string]any{"description": "Never answers."}),
+		tool("cancels", map[string]any{"description": "How many cancellations arrived."}),
+		tool("big", map[string]any{"description": "bytes of text."}),
+		tool("error", nil),
+		tool("image", nil),
+		tool("bigint", nil),
+		tool("bad_structured", map[string]any{"outputSchema": map[string]any{"type": "object", "properties": map[string]any{"n": map[string]any{"type": "integer"}}}}),
+		tool("odd_content", nil),
+		tool("log", nil),
+		tool("crash", map[string]any{"annotations": map[string]any{"destructiveHint": true}}),
+		tool("grow", map[string]any{"description": "Adds a tool and tells."}),
+		tool("env", map[string]any{"description": "An environment variable."}),
+		tool("nan", nil),
+		tool("rpc_error", nil),
+	}
+}
+
+// call runs a tool. nil, nil means that nobody gets an answer.
+func (s *server) call(m message, send func(message), gone <-chan struct{}) (any, *wireError) {
+	var p struct {
+		Name string `json:"name"`
+		Args struct {
+			Text  string  `json:"text"`
+			A     float64 `json:"a"`
+			B     float64 `json:"b"`
+			MS    int     `json:"ms"`
+			Steps int     `json:"steps"`
+			Bytes int     `json:"bytes"`
+			Code  int     `json:"code"`
+		} `json:"arguments"`
+		Meta struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		return nil, &wireError{Code: -32602, Message: err.Error()}
+	}
+	text := func(t string) map[string]any {
+		return map[string]any{"content": []any{map[string]any{"type": "text", "text": t}}}
+	}
+	switch p.Name {
+	case "echo":
+		return text(p.Args.Text), nil
+	case "add":
+		r := text(fmt.Sprint(p.Args.A + p.Args.B))
+		r["structuredContent"] = map[string]any{"sum": p.Args.A + p.Args.B}
+		return r, nil
+	case "slow":
+		for i := range p.Args.Steps {
+			send(message{JSONRPC: "2.0", Method: "notifications/progress", Params: raw(map[string]any{
+				"progressToken": p.Meta.Token, "progress": i + 1, "total": p.Args.Steps, "message": fmt.Sprintf("step %d", i+1)})})
+			select {
+			case <-time.After(time.Duration(p.Args.MS) * time.Millisecond):
+			case <-gone:
+				return nil, nil
+			}
+		}
+		return text("done"), nil
+	case "hang":
+		<-gone
+		return nil, nil
+	case "cancels":
+		return text(strconv.FormatInt(s.cancels.Load(), 10)), nil
+	case "big":
+		return text(strings.Repeat("x", p.Args.Bytes)), nil
+	case "error":
+		r := text("it failed")
+		r["isError"] = true
+		return r, nil
+	case "image":
+		return map[string]any{"content": []any{
+			map[string]any{"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="},
+			map[string]any{"type": "audio", "mimeType": "audio/wav", "data": "data:audio/wav;base64,_-8"},
+			map[string]any{"type": "resource_link", "uri": "file:///a", "name": "a"},
+			map[string]any{"type": "resource", "resource": map[string]any{"uri": "file:///b", "mimeType": "text/plain", "text": "b"}},
+		}}, nil
+	case "bigint":
+		r := text("9007199254740993")
+		r["structuredContent"] = json.RawMessage(`{"n":9007199254740993}`)
+		return r, nil
+	case "bad_structured":
+		r := text("kept")
+		r["structuredContent"] = map[string]any{"n": "a string"}
+		return r, nil
+	case "odd_content":
+		return map[string]any{"content": []any{
+			map[string]any{"type": "hologram", "beam": 1}, map[string]any{"type": "image", "data": "!", "mimeType": "image/png"}, map[string]any{"type": "text", "text": "kept"}}}, nil
+	case "log":
+		send(message{JSONRPC: "2.0", Method: "notifications/message", Params: raw(map[string]any{"level": "info", "logger": "test", "data": "hello"})})
+		return text("logged"), nil
+	case "crash":
+		fmt.Fprintln(os.Stderr, "Error: the tool crashed the server")
+		os.Exit(7)
+	case "grow":
+		s.o.Tools++
+		send(message{JSONRPC: "2.0", Method: "notifications/tools/list_changed"})
+		return text("grown"), nil
+	case "env":
+		return text(os.Getenv(p.Args.Text)), nil
+	case "nan":
+		return json.RawMessage(`NaN`), nil
+	case "rpc_error":
+		return nil, &wireError{Code: p.Args.Code, Message: p.Args.Text}
+	}
+	if strings.HasPrefix(p.Name, "tool_") || strings.HasPrefix(p.Name, "page_") {
+		return text(p.Name), nil
+	}
+	return nil, &wireError{Code: -32602, Message: "Unknown tool: " + p.Name}
+}
+
+func raw(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // our own values
+	}
+	return b
+}
