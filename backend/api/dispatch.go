@@ -236,3 +236,13 @@ func noNulls(v reflect.Value) reflect.Value {
 	}
 	return v
 }
+
+// asCoreError returns the first *core.Error in err's chain, an internal one
+// for any other error, and nil for nil.
+func asCoreError(err error) *core.Error {
+	var ce *core.Error
+	if err == nil || errors.As(err, &ce) {
+		return ce
+	}
+	return &core.Error{Code: core.CodeInternal, Message: err.Error(), Err: err}
+}

@@ -2,94 +2,338 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/google/uuid"
 
 	"patchbay/backend/api/wire"
+	"patchbay/backend/config"
+	"patchbay/backend/config/paste"
 	"patchbay/backend/core"
+	"patchbay/backend/mcp"
 )
 
-// MCP is the facade of the MCP servers.
-type MCP struct{}
+// MCP is the facade of the servers. tools.json is where they are kept; the
+// engine is told by apply after each change.
+type MCP struct {
+	config  *config.Store
+	manager *mcp.Manager
+	apply   func()
+	demo    func() (core.ServerSpec, error)
+	undo    undo[core.ServerSpec]
+}
 
-func (m *MCP) GetServers(ctx context.Context) (wire.ServersView, error) { panic(0) }
+// NewMCP makes the facade. apply brings what tools.json says into effect; demo
+// returns the configuration of the demo server.
+func NewMCP(c *config.Store, m *mcp.Manager, apply func(), demo func() (core.ServerSpec, error)) *MCP {
+	return &MCP{config: c, manager: m, apply: apply, demo: demo}
+}
+
+// GetServers returns all configured servers with their states. It waits for none of them.
+func (m *MCP) GetServers(_ context.Context) (wire.ServersView, error) {
+	file, _ := m.config.Current() // a broken file is told by settings:getInfo; the last good state goes on
+	status := map[string]core.ServerStatus{}
+	for _, s := range m.manager.Status() {
+		status[s.Name] = s
+	}
+	var out wire.ServersView
+	for _, spec := range file.Servers {
+		out.Servers = append(out.Servers, view(spec, status[spec.Name]))
+	}
+	return out, nil
+}
+
+// ParseServers understands a text, runs nothing and saves nothing.
 func (m *MCP) ParseServers(ctx context.Context, in wire.ParseServersInput) (wire.ParsedServers, error) {
-	panic(0)
+	res, err := paste.Parse(in.Text)
+	if err != nil {
+		return wire.ParsedServers{}, err
+	}
+	file, _ := m.config.Current()
+	out := wire.ParsedServers{Warnings: res.Warnings}
+	for _, spec := range res.Servers {
+		p := wire.ParsedServer{Spec: spec, Exists: slices.ContainsFunc(file.Servers, named(spec.Name))}
+		for _, place := range res.Missing {
+			if rest, ok := cutName(place, spec.Name); ok {
+				p.Missing = append(p.Missing, rest)
+			}
+		}
+		path, err := m.manager.Locate(ctx, spec)
+		p.ResolvedCommand = path
+		if err != nil && core.CodeOf(err) != core.CodeNeedsValue {
+			p.Problem = err.Error()
+		}
+		out.Servers = append(out.Servers, p)
+	}
+	for _, r := range res.Rejected {
+		out.Rejected = append(out.Rejected, wire.RejectedServer{Name: r.Name, Error: core.Error{
+			Code: core.CodeInvalid, Message: r.Error.Message, Line: r.Error.Line, Column: r.Error.Column, Path: r.Error.Path}})
+	}
+	return out, nil
 }
+
+func cutName(place, name string) (string, bool) {
+	if len(place) > len(name)+1 && place[:len(name)+1] == name+"." {
+		return place[len(name)+1:], true
+	}
+	return "", false
+}
+
+// AddServer saves a server and connects it.
 func (m *MCP) AddServer(ctx context.Context, in wire.AddServerInput) (wire.ServerView, error) {
-	panic(0)
+	spec := in.Server
+	if err := unmasked(spec); err != nil {
+		return wire.ServerView{}, err
+	}
+	file, err := m.config.Current()
+	if err != nil {
+		return wire.ServerView{}, err
+	}
+	if slices.ContainsFunc(file.Servers, named(spec.Name)) {
+		switch in.OnConflict {
+		case wire.ConflictOverwrite:
+			return m.saved(spec.Name, m.config.UpdateServer(ctx, spec.Name, spec))
+		case wire.ConflictKeepBoth:
+			base := spec.Name
+			for n := 2; slices.ContainsFunc(file.Servers, named(spec.Name)); n++ {
+				spec.Name = fmt.Sprintf("%s-%d", base, n)
+			}
+		}
+	}
+	return m.saved(spec.Name, m.config.AddServer(ctx, spec))
 }
-func (m *MCP) AddDemoServer(ctx context.Context) (wire.ServerView, error) { panic(0) }
+
+// AddDemoServer saves and connects the demo server that the product brings. One
+// that is there already is left as it is.
+func (m *MCP) AddDemoServer(ctx context.Context) (wire.ServerView, error) {
+	spec, err := m.demo()
+	if err != nil {
+		return wire.ServerView{}, err
+	}
+	file, err := m.config.Current()
+	if err != nil {
+		return wire.ServerView{}, err
+	}
+	if slices.ContainsFunc(file.Servers, named(spec.Name)) {
+		return m.saved(spec.Name, nil)
+	}
+	return m.saved(spec.Name, m.config.AddServer(ctx, spec))
+}
+
+// UpdateServer replaces a configuration; the server reconnects if that matters to it.
 func (m *MCP) UpdateServer(ctx context.Context, in wire.UpdateServerInput) (wire.ServerView, error) {
-	panic(0)
+	spec, err := m.unmask(in.Server, in.Name)
+	if err != nil {
+		return wire.ServerView{}, err
+	}
+	return m.saved(spec.Name, m.config.UpdateServer(ctx, in.Name, spec))
 }
-func (m *MCP) RemoveServer(ctx context.Context, in wire.NameInput) (wire.RemoveServerOutput, error) {
-	panic(0)
-}
-func (m *MCP) RestoreServer(ctx context.Context, in wire.UndoInput) error { panic(0) }
+
+// SetServerEnabled switches a server on or off for good.
 func (m *MCP) SetServerEnabled(ctx context.Context, in wire.SetServerEnabledInput) (wire.ServerView, error) {
-	panic(0)
+	spec, err := m.find(in.Name)
+	if err != nil {
+		return wire.ServerView{}, err
+	}
+	spec.Disabled = !in.Enabled
+	return m.saved(in.Name, m.config.UpdateServer(ctx, in.Name, spec))
 }
+
+// RemoveServer disconnects a server and takes it out of tools.json.
+func (m *MCP) RemoveServer(ctx context.Context, in wire.NameInput) (wire.RemoveServerOutput, error) {
+	spec, err := m.find(in.Name)
+	if err != nil {
+		return wire.RemoveServerOutput{}, err
+	}
+	if err := m.config.RemoveServer(ctx, in.Name); err != nil {
+		return wire.RemoveServerOutput{}, err
+	}
+	m.apply()
+	return wire.RemoveServerOutput{UndoID: m.undo.keep(spec)}, nil
+}
+
+// RestoreServer takes a removal back.
+func (m *MCP) RestoreServer(ctx context.Context, in wire.UndoInput) error {
+	spec, err := m.undo.take(in.UndoID)
+	if err != nil {
+		return err
+	}
+	if err := m.config.AddServer(ctx, spec); err != nil {
+		return err
+	}
+	m.apply()
+	return nil
+}
+
+// TestServer tries a configuration without saving it. A failing server is a
+// report, not an error.
 func (m *MCP) TestServer(ctx context.Context, in wire.TestServerInput) (core.TestReport, error) {
-	panic(0)
+	spec := in.Server
+	if in.SavedAs != "" {
+		var err error
+		if spec, err = m.unmask(spec, in.SavedAs); err != nil {
+			return core.TestReport{}, err
+		}
+	}
+	if err := unmasked(spec); err != nil {
+		return core.TestReport{}, err
+	}
+	return m.manager.Test(ctx, spec, nil), nil
 }
-func (m *MCP) ReconnectServer(ctx context.Context, in wire.NameInput) error        { panic(0) }
-func (m *MCP) DisconnectServer(ctx context.Context, in wire.NameInput) error       { panic(0) }
-func (m *MCP) GetLog(ctx context.Context, in wire.NameInput) (wire.LogView, error) { panic(0) }
 
-type Tools struct{}
-
-func (m *Tools) Get(ctx context.Context) (wire.ToolsView, error)             { panic(0) }
-func (m *Tools) GetCustom(ctx context.Context) (wire.CustomToolsView, error) { panic(0) }
-func (m *Tools) Add(ctx context.Context, in wire.CustomTool) error           { panic(0) }
-func (m *Tools) Update(ctx context.Context, in wire.UpdateToolInput) error   { panic(0) }
-func (m *Tools) Remove(ctx context.Context, in wire.NameInput) (wire.RemoveServerOutput, error) {
-	panic(0)
+// ReconnectServer closes the connection of a server, if there is one, and opens it anew.
+func (m *MCP) ReconnectServer(ctx context.Context, in wire.NameInput) error {
+	return m.manager.Reconnect(ctx, in.Name)
 }
-func (m *Tools) Restore(ctx context.Context, in wire.UndoInput) error { panic(0) }
-func (m *Tools) Execute(ctx context.Context, in wire.ExecuteInput) (wire.ExecuteOutput, error) {
-	panic(0)
+
+// DisconnectServer closes the connection of a server; its configuration stays.
+func (m *MCP) DisconnectServer(ctx context.Context, in wire.NameInput) error {
+	return m.manager.Disconnect(ctx, in.Name)
 }
-func (m *Tools) Cancel(ctx context.Context, in wire.CancelInput) error { panic(0) }
 
-type Chat struct{}
-
-func (m *Chat) GetConversations(ctx context.Context) (wire.ConversationsView, error) { panic(0) }
-func (m *Chat) Create(ctx context.Context, in wire.CreateConversationInput) (core.Conversation, error) {
-	panic(0)
+// GetLog returns the latest lines of a server's log.
+func (m *MCP) GetLog(_ context.Context, in wire.NameInput) (wire.LogView, error) {
+	if _, err := m.find(in.Name); err != nil {
+		return wire.LogView{}, err
+	}
+	return wire.LogView{Lines: m.manager.Log(in.Name)}, nil
 }
-func (m *Chat) Get(ctx context.Context, in wire.IDInput) (wire.ConversationDetail, error) { panic(0) }
-func (m *Chat) Update(ctx context.Context, in wire.UpdateConversationInput) (core.Conversation, error) {
-	panic(0)
+
+// saved brings a change into effect and returns the server as it now stands.
+func (m *MCP) saved(name string, err error) (wire.ServerView, error) {
+	if err != nil {
+		return wire.ServerView{}, err
+	}
+	m.apply()
+	spec, err := m.find(name)
+	if err != nil {
+		return wire.ServerView{}, err
+	}
+	for _, s := range m.manager.Status() {
+		if s.Name == name {
+			return view(spec, s), nil
+		}
+	}
+	return view(spec, core.ServerStatus{Name: name}), nil
 }
-func (m *Chat) Remove(ctx context.Context, in wire.IDInput) error                    { panic(0) }
-func (m *Chat) Send(ctx context.Context, in wire.SendInput) (wire.SendOutput, error) { panic(0) }
-func (m *Chat) Stop(ctx context.Context, in wire.StopInput) error                    { panic(0) }
 
-type Agents struct{}
-
-func (m *Agents) Get(ctx context.Context) (wire.AgentsView, error)            { panic(0) }
-func (m *Agents) Save(ctx context.Context, in core.Agent) (core.Agent, error) { panic(0) }
-func (m *Agents) Remove(ctx context.Context, in wire.IDInput) error           { panic(0) }
-
-type Approvals struct{}
-
-func (m *Approvals) Get(ctx context.Context) (wire.ApprovalsView, error)     { panic(0) }
-func (m *Approvals) Resolve(ctx context.Context, in wire.ResolveInput) error { panic(0) }
-
-type Audit struct{}
-
-func (m *Audit) Get(ctx context.Context, in wire.AuditInput) (wire.AuditView, error) { panic(0) }
-
-type Models struct{}
-
-func (m *Models) GetProviders(ctx context.Context) (wire.ProvidersView, error) { panic(0) }
-func (m *Models) SaveProvider(ctx context.Context, in wire.SaveProviderInput) (core.Provider, error) {
-	panic(0)
+func (m *MCP) find(name string) (core.ServerSpec, error) {
+	file, _ := m.config.Current()
+	i := slices.IndexFunc(file.Servers, named(name))
+	if i < 0 {
+		return core.ServerSpec{}, core.Errorf(core.CodeNotFound, "There is no server %q in tools.json any more.", name)
+	}
+	return file.Servers[i], nil
 }
-func (m *Models) RemoveProvider(ctx context.Context, in wire.IDInput) error             { panic(0) }
-func (m *Models) Get(ctx context.Context, in wire.ModelsInput) (wire.ModelsView, error) { panic(0) }
 
-type Settings struct{}
+func named(name string) func(core.ServerSpec) bool {
+	return func(s core.ServerSpec) bool { return s.Name == name }
+}
 
-func (m *Settings) Get(ctx context.Context) (wire.SettingsView, error)     { panic(0) }
-func (m *Settings) Update(ctx context.Context, in wire.SettingsView) error { panic(0) }
-func (m *Settings) GetInfo(ctx context.Context) (wire.Info, error)         { panic(0) }
+// view masks the values that the page must not see. References to a secret or
+// to the environment are no secrets and stay readable.
+func view(spec core.ServerSpec, status core.ServerStatus) wire.ServerView {
+	spec.Env, spec.Headers = masked(spec.Env), masked(spec.Headers)
+	if status.Name == "" {
+		status.Name, status.State, status.Message = spec.Name, core.StateStarting, "Starting…"
+	}
+	if status.Transport == "" {
+		status.Transport = spec.Transport
+	}
+	return wire.ServerView{Spec: spec, Status: status}
+}
+
+func masked(in map[string]string) map[string]string {
+	out := maps.Clone(in)
+	for k, v := range out {
+		if v != "" && !isReference(v) {
+			out[k] = wire.Mask
+		}
+	}
+	return out
+}
+
+// isReference reports whether the whole value is one placeholder without a default.
+func isReference(v string) bool {
+	if len(v) < 4 || v[:2] != "${" || v[len(v)-1] != '}' {
+		return false
+	}
+	for _, r := range v[2 : len(v)-1] {
+		if r == '}' || r == '{' || r == '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// unmask puts the saved values of the server savedAs where spec holds masks.
+func (m *MCP) unmask(spec core.ServerSpec, savedAs string) (core.ServerSpec, error) {
+	old, err := m.find(savedAs)
+	if err != nil {
+		return spec, err
+	}
+	spec.Env, spec.Headers = maps.Clone(spec.Env), maps.Clone(spec.Headers)
+	for _, pair := range []struct{ now, old map[string]string }{{spec.Env, old.Env}, {spec.Headers, old.Headers}} {
+		for k, v := range pair.now {
+			if saved, ok := pair.old[k]; v == wire.Mask && ok {
+				pair.now[k] = saved
+			}
+		}
+	}
+	return spec, unmasked(spec)
+}
+
+// unmasked refuses a mask that stands for nothing: saved, it would be a wrong password.
+func unmasked(spec core.ServerSpec) error {
+	for _, pair := range []struct {
+		field  string
+		values map[string]string
+	}{{"env", spec.Env}, {"headers", spec.Headers}} {
+		for k, v := range pair.values {
+			if v == wire.Mask {
+				return &core.Error{Code: core.CodeNeedsValue, Path: pair.field + "." + k,
+					Message: fmt.Sprintf("Enter the value of %s again: only its mask was given.", k)}
+			}
+		}
+	}
+	return nil
+}
+
+// maxUndo is how many removals can be taken back.
+const maxUndo = 20
+
+// undo keeps the latest removals until the program ends.
+type undo[T any] struct {
+	mu   sync.Mutex
+	ids  []string
+	kept map[string]T
+}
+
+func (u *undo[T]) keep(v T) string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.kept == nil {
+		u.kept = map[string]T{}
+	}
+	id := uuid.NewString()
+	u.ids, u.kept[id] = append(u.ids, id), v
+	if len(u.ids) > maxUndo {
+		delete(u.kept, u.ids[0])
+		u.ids = u.ids[1:]
+	}
+	return id
+}
+
+func (u *undo[T]) take(id string) (T, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	v, ok := u.kept[id]
+	if !ok {
+		return v, core.Errorf(core.CodeNotFound, "This removal cannot be taken back any more. The copy beside tools.json, tools.json.bak, may still have it.")
+	}
+	delete(u.kept, id)
+	return v, nil
+}
