@@ -150,7 +150,6 @@ type wireError struct {
 type server struct {
 	o       Options
 	cancels atomic.Int64
-	calls   atomic.Int64
 	lists   atomic.Int64
 	mu      sync.Mutex
 	running map[string]chan struct{} // by request id

@@ -1,0 +1,115 @@
+package demo_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"patchbay/backend/core"
+	"patchbay/backend/mcp"
+	"patchbay/backend/mcp/demo"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("DEMO_SCRATCH"); dir != "" { // this binary is also the server
+		if err := demo.New(dir).RunStdio(context.Background(), os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// Everything that the demo promises, through the engine, over both transports.
+func TestDemo(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	scratch := filepath.Join(t.TempDir(), "notes")
+	other := filepath.Join(t.TempDir(), "notes")
+	srv := httptest.NewServer(demo.New(other).Handler())
+	defer srv.Close()
+	m := mcp.New(mcp.Options{Shell: "none"})
+	defer func() { require.NoError(t, m.Close(context.Background())) }()
+	m.Apply([]core.ServerSpec{
+		{Name: "stdio", Transport: core.TransportStdio, Command: self, Env: map[string]string{"DEMO_SCRATCH": scratch}},
+		{Name: "http", Transport: core.TransportHTTP, URL: srv.URL},
+	})
+	require.NoError(t, m.WaitSettled(context.Background()))
+	for name, dir := range map[string]string{"stdio": scratch, "http": other} {
+		t.Run(name, func(t *testing.T) {
+			tools := map[string]core.Tool{}
+			for _, tool := range m.Tools(name) {
+				tools[tool.Ref.Name] = tool
+				assert.Empty(t, tool.Broken)
+				require.NotNil(t, tool.Annotations.DestructiveHint, tool.Ref.Name)
+				require.NotNil(t, tool.Annotations.ReadOnlyHint, tool.Ref.Name)
+				assert.Equal(t, tool.Ref.Name == "delete_note", *tool.Annotations.DestructiveHint, tool.Ref.Name)
+				assert.Equal(t, tool.Ref.Name != "delete_note" && tool.Ref.Name != "write_note", *tool.Annotations.ReadOnlyHint, tool.Ref.Name)
+			}
+			require.Len(t, tools, 8)
+			n := 0
+			call := func(tool, args string, chunk core.ChunkFunc) core.ToolResult {
+				n++
+				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+				defer cancel()
+				res, err := m.Call(ctx, tools[tool].Ref, fmt.Sprint("c", n), json.RawMessage(args), chunk)
+				require.NoError(t, err, tool)
+				assert.Empty(t, res.Warning, tool)
+				return res
+			}
+			assert.JSONEq(t, `"UTC"`, field(t, call("current_time", `{}`, nil), "timezone"))
+			assert.True(t, call("current_time", `{"timezone":"Nowhere/Land"}`, nil).IsError)
+			assert.Equal(t, "olleH", call("transform_text", `{"text":"Hello","operation":"reverse"}`, nil).Text())
+			assert.Equal(t, "2", call("transform_text", `{"text":"a b","operation":"count_words"}`, nil).Text())
+			assert.NotEqual(t, `0`, field(t, call("roll_dice", `{"count":3,"sides":20}`, nil), "total"))
+
+			for _, kind := range []string{"bar", "line"} {
+				res := call("draw_chart", `{"numbers":[3,-1,4.5],"kind":"`+kind+`"}`, nil)
+				require.Len(t, res.Content, 2)
+				img, err := png.Decode(bytes.NewReader(res.Content[1].Data))
+				require.NoError(t, err)
+				assert.Equal(t, 640, img.Bounds().Dx())
+			}
+
+			var chunks []core.Chunk
+			call("slow_count", `{"seconds":2}`, func(c core.Chunk) { chunks = append(chunks, c) })
+			require.Len(t, chunks, 2)
+			assert.Equal(t, "Counted 2 of 2", chunks[1].Message)
+			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+			defer cancel()
+			_, err := m.Call(ctx, tools["slow_count"].Ref, "cut", json.RawMessage(`{"seconds":60}`), nil)
+			assert.Equal(t, core.CodeTimeout, core.CodeOf(err))
+
+			assert.False(t, call("write_note", `{"name":"milk","text":"buy"}`, nil).IsError)
+			assert.True(t, call("write_note", `{"name":"milk","text":"other"}`, nil).IsError, "nothing is overwritten")
+			for _, bad := range []string{"../milk", `a\\b`, ".hidden", "", "/etc/passwd"} {
+				assert.True(t, call("write_note", `{"name":"`+bad+`","text":"x"}`, nil).IsError, bad)
+				assert.True(t, call("delete_note", `{"name":"`+bad+`"}`, nil).IsError, bad)
+			}
+			assert.Equal(t, "milk: buy", call("list_notes", `{}`, nil).Text())
+			require.FileExists(t, filepath.Join(dir, "milk.txt"))
+			assert.False(t, call("delete_note", `{"name":"milk"}`, nil).IsError)
+			require.NoFileExists(t, filepath.Join(dir, "milk.txt"))
+			assert.True(t, call("delete_note", `{"name":"milk"}`, nil).IsError)
+		})
+	}
+}
+
+func field(t *testing.T, r core.ToolResult, name string) string {
+	t.Helper()
+	var f map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal(r.StructuredContent, &f), r.Text())
+	return string(f[name])
+}
