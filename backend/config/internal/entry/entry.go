@@ -69,6 +69,15 @@ func KeyOf(o *hujson.Object, field string) string {
 	return field
 }
 
+// DropOthers removes every spelling of field but keep.
+func DropOthers(o *hujson.Object, field, keep string) {
+	for _, k := range keys(field) {
+		if k != keep {
+			jsonc.Delete(o, k)
+		}
+	}
+}
+
 // LooksLikeServer reports whether v is an object with a command or an address.
 func LooksLikeServer(v *hujson.Value) bool {
 	o, ok := v.Value.(*hujson.Object)

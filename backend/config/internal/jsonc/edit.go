@@ -38,8 +38,12 @@ func (d *Doc) style() style {
 	return s
 }
 
-// render lays v out as JSON that starts at the given depth.
+// render lays v out as JSON that starts at the given depth. A hujson.Value is
+// taken as it is.
 func (s style) render(v any, depth int) (hujson.Value, error) {
+	if raw, ok := v.(hujson.Value); ok {
+		return hujson.Value{Value: raw.Clone().Value}, nil
+	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
