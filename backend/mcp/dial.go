@@ -208,8 +208,15 @@ func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
 	default:
 		return nil, err
 	}
-	first := err
-	if l, _, err = d.tryStdio(ctx, a, p, era); err != nil {
+	first, again := err, *a
+	if again.step != nil {
+		again.step = func(name string, status core.StepStatus, message string, took time.Duration) {
+			if name != stepStart { // it was told already
+				a.step(name, status, message, took)
+			}
+		}
+	}
+	if l, _, err = d.tryStdio(ctx, &again, p, era); err != nil {
 		if era == versionLegacy {
 			return nil, first
 		}
@@ -333,7 +340,7 @@ func explainStdio(spec core.ServerSpec, c *stdioConn, err error, died bool, wait
 	line := tellingLine(tail)
 	because := ""
 	if line != "" {
-		because = " It said: " + line
+		because = " It said: " + sentence(line)
 	}
 	var de *dialError
 	var we *jsonrpc.Error

@@ -54,7 +54,7 @@ func (e *expander) values(in map[string]string) map[string]string {
 }
 
 // text replaces ${VAR}, ${env:VAR}, ${VAR:-default} and ${secret:name}. What
-// has no closing brace, or an empty name, is ordinary text.
+// has no closing brace, or no possible name, is ordinary text.
 func (e *expander) text(s string) string {
 	var b strings.Builder
 	for {
@@ -67,37 +67,43 @@ func (e *expander) text(s string) string {
 			return b.String() + s
 		}
 		b.WriteString(s[:i])
-		b.WriteString(e.value(s[i+2 : i+n]))
-		s = s[i+n+1:]
+		if v, ok := e.value(s[i+2 : i+n]); ok {
+			b.WriteString(v)
+			s = s[i+n+1:]
+		} else {
+			b.WriteString("${")
+			s = s[i+2:]
+		}
 	}
 }
 
-func (e *expander) value(inner string) string {
+// value returns what stands for the placeholder; false means that it is none.
+func (e *expander) value(inner string) (string, bool) {
 	name, def, hasDef := strings.Cut(inner, ":-")
 	kind, key := "env", name
 	if k, rest, ok := strings.Cut(name, ":"); ok && (k == "env" || k == "secret") {
 		kind, key = k, rest
 	}
-	if key == "" {
-		return "${" + inner + "}"
+	if key == "" || strings.ContainsAny(key, " \t\r\n${}\"'`") {
+		return "", false
 	}
 	if kind == "env" {
 		if v, ok := e.own[key]; ok {
-			return v
+			return v, true
 		}
 	}
 	v, ok := e.lookup(e.ctx, kind, key)
 	switch {
 	case ok && (v != "" || !hasDef):
-		return v
+		return v, true
 	case hasDef:
-		return def
+		return def, true
 	}
 	if kind == "secret" {
 		key = "secret:" + key
 	}
 	e.missing = append(e.missing, key)
-	return ""
+	return "", true
 }
 
 // tilde replaces a leading ~ or ~/ by the person's home folder.

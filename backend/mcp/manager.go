@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -80,6 +81,9 @@ func (m *Manager) Apply(specs []core.ServerSpec) {
 			starts = append(starts, start{s, prev})
 			if prev != nil {
 				prev.silent.Store(true)
+				if sameProgram(prev.spec, spec) { // its tools stay known while it restarts
+					s.tools.Store(prev.tools.Load())
+				}
 				prev.stop()
 			}
 		} else if prev.status.Load().State == core.StateNeedsValues {
@@ -112,6 +116,11 @@ func (m *Manager) Apply(specs []core.ServerSpec) {
 		})
 	}
 	m.notify("")
+}
+
+// sameProgram reports whether both configurations reach the same server.
+func sameProgram(a, b core.ServerSpec) bool {
+	return !b.Disabled && a.Transport == b.Transport && a.Command == b.Command && slices.Equal(a.Args, b.Args) && a.URL == b.URL
 }
 
 // notify tells that the status of a server changed; "" means any of them.

@@ -128,6 +128,9 @@ func (s *server) run(after *server) {
 	defer close(s.done)
 	if after != nil {
 		<-after.done
+		if s.tools.Load() == nil && !s.silent.Load() {
+			s.m.o.Publish(s.spec.Name, nil) // its tools are those of another program
+		}
 	}
 	for s.ctx.Err() == nil {
 		ctx, cancel, paused := s.epoch()
@@ -160,11 +163,7 @@ func (s *server) offer(l *toolList) {
 		s.m.o.Publish(s.spec.Name, nil)
 		return
 	}
-	tools := l.tools
-	if tools == nil {
-		tools = []core.Tool{} // none, which is not the same as off
-	}
-	s.m.o.Publish(s.spec.Name, tools)
+	s.m.o.Publish(s.spec.Name, l.tools)
 }
 
 // keep holds the server connected until ctx ends: it dials, serves, and decides

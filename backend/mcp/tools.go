@@ -21,6 +21,9 @@ type toolList struct {
 }
 
 func newToolList(tools []core.Tool, notes []string) *toolList {
+	if tools == nil {
+		tools = []core.Tool{} // none, which is not the same as off
+	}
 	l := &toolList{tools: tools, index: make(map[string]int, len(tools)), notes: notes}
 	for i, t := range tools {
 		l.index[t.Ref.Name] = i
