@@ -1,0 +1,238 @@
+// Package host joins the parts of the backend: the one place that knows them
+// all. The window, the command line and the server each start one host.
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/DeRuina/timberjack"
+
+	"patchbay/backend/agent"
+	"patchbay/backend/api"
+	"patchbay/backend/api/wire"
+	"patchbay/backend/approval"
+	"patchbay/backend/chat"
+	"patchbay/backend/config"
+	"patchbay/backend/core"
+	"patchbay/backend/event"
+	"patchbay/backend/limit"
+	"patchbay/backend/llm/registry"
+	"patchbay/backend/mcp"
+	"patchbay/backend/policy"
+	"patchbay/backend/secret"
+	"patchbay/backend/store"
+	"patchbay/backend/tools"
+)
+
+// Version is the product's version.
+const Version = "0.1.0"
+
+// customSource is the catalog's name for the tools of tools.json.
+const customSource = "custom"
+
+// Options say what differs between the window, the command line and the server.
+// The zero value is right for a window.
+type Options struct {
+	// Answer decides on approvals in the place of a window; nil waits for one.
+	Answer approval.Answerer
+	// Limits of a tool call; zero means the gate's defaults.
+	Limits tools.Limits
+}
+
+// Host is the whole backend. Its parts are safe for concurrent use. Make it
+// with New, then Start it, and Close it in the end.
+type Host struct {
+	Paths      Paths
+	Bus        *event.Bus
+	Config     *config.Store
+	Servers    *mcp.Manager
+	Catalog    *tools.Catalog
+	Gate       *tools.Executor
+	Agents     *agent.Agents
+	Runner     *agent.Runner
+	Chat       *chat.Service
+	Models     *registry.Registry
+	Facades    api.Facades
+	Dispatcher *api.Dispatcher
+	Logger     *slog.Logger
+
+	store  *store.Store
+	log    *timberjack.Logger
+	ctx    context.Context
+	cancel context.CancelFunc
+	wg     sync.WaitGroup
+
+	apply   sync.Mutex
+	started bool // guarded by apply
+}
+
+// New opens files and databases and joins the parts. Nothing is connected yet.
+func New(ctx context.Context, o Options) (h *Host, err error) {
+	h = &Host{Bus: &event.Bus{}}
+	if h.Paths, err = FindPaths(); err != nil {
+		return nil, err
+	}
+	h.log = &timberjack.Logger{Filename: filepath.Join(h.Paths.State, "patchbay.log"), MaxSize: 5, MaxBackups: 2}
+	h.Logger = slog.New(slog.NewJSONHandler(h.log, nil))
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.Close(context.WithoutCancel(ctx)))
+			h = nil
+		}
+	}()
+	if h.Config, err = config.Open(h.Paths.Config); err != nil {
+		return h, err
+	}
+	if h.store, err = store.Open(ctx, h.Paths.Data); err != nil {
+		return h, err
+	}
+	secrets, err := secret.Open(h.Paths.Data)
+	if err != nil {
+		return h, err
+	}
+	emit := h.Bus.Publish
+	h.Catalog = tools.NewCatalog(func() { emit(event.ToolsChanged{}) })
+	h.Servers = mcp.New(mcp.Options{
+		Emit: emit,
+		Publish: func(server string, list []core.Tool) {
+			h.Catalog.Replace("mcp:"+server, list)
+		},
+		Lookup:     lookup(secrets),
+		Logger:     h.Logger,
+		ClientName: "patchbay", ClientVersion: Version,
+		StateDir: h.Paths.State,
+	})
+	rules := policy.Default()
+	desk := approval.NewDesk(emit, o.Answer)
+	h.Gate = tools.NewExecutor(tools.Options{
+		Catalog: h.Catalog, Log: h.store.Audit, Policy: rules, Desk: desk, Limiter: limit.New(),
+		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers},
+		Emit:    emit, Logger: h.Logger, Limits: o.Limits,
+	})
+	h.Chat = chat.NewService(h.store.App, emit)
+	h.Agents = agent.NewAgents(h.store.App, emit)
+	h.Models = registry.New(registry.Options{
+		Store: h.store.App, Secrets: secrets, Defaults: defaults{h.store.App},
+		Constructors: constructors(), Env: os.Getenv, Emit: emit,
+	})
+	h.Runner = agent.NewRunner(agent.Options{
+		Conversations: h.Chat, Agents: h.Agents, Models: h.Models, Catalog: h.Catalog, Gate: h.Gate, Emit: emit, Logger: h.Logger,
+	})
+	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State, SecretsIn: secrets.Where()}
+	h.Facades = api.Facades{
+		MCP:       api.NewMCP(h.Config, h.Servers, h.configChanged, h.demoServer),
+		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.configChanged, false),
+		Chat:      api.NewChat(h.Chat, h.Runner, desk),
+		Agents:    api.NewAgents(h.Agents),
+		Approvals: api.NewApprovals(desk),
+		Audit:     api.NewAudit(h.store.Audit),
+		Models:    api.NewModels(h.Models, h.store.App),
+		Settings:  api.NewSettings(h.store.App, h.Config, info, emit),
+	}
+	h.Dispatcher = api.NewDispatcher(h.ctx, h.Facades, h.Logger)
+	return h, nil
+}
+
+// Start connects all servers, at the same time and in the background, and
+// follows edits of tools.json. It waits for none of them.
+func (h *Host) Start() {
+	h.apply.Lock()
+	h.started = true
+	h.apply.Unlock()
+	h.configChanged()
+	h.wg.Go(func() {
+		if err := h.Config.Watch(h.ctx, h.configChanged); err != nil {
+			h.Logger.Error("tools.json is no longer watched", "err", err)
+		}
+	})
+}
+
+// configChanged brings what tools.json says into effect. A file that cannot be
+// read leaves the last good state running. Before Start no server is touched.
+func (h *Host) configChanged() {
+	h.apply.Lock()
+	defer h.apply.Unlock()
+	file, err := h.Config.Current()
+	if err == nil && h.started {
+		h.Servers.Apply(file.Servers)
+		h.Catalog.Replace(customSource, customTools(file.Tools))
+	}
+	h.Bus.Publish(event.ConfigChanged{})
+	h.Bus.Publish(event.ServersChanged{})
+}
+
+func customTools(in []config.CustomTool) []core.Tool {
+	out := []core.Tool{}
+	for _, c := range in {
+		if !c.Enabled {
+			continue
+		}
+		t := core.Tool{
+			Ref: core.ToolRef{Kind: core.ToolCustom, Name: c.Name}, Title: core.TitleOf("", "", c.Name), Description: c.Description,
+			InputSchema: c.Parameters, TimeoutMS: c.TimeoutMS, Broken: "Running JavaScript is not in this version yet.",
+		}
+		t.Ref.Digest = t.ComputeDigest()
+		out = append(out, t)
+	}
+	return out
+}
+
+// Close ends everything in the order in which it stands on each other: runs,
+// servers with their processes, the watcher, the databases. It returns within
+// about ten seconds.
+func (h *Host) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	var errs []error
+	if h.Runner != nil {
+		errs = append(errs, h.Runner.Close(ctx))
+	}
+	if h.Servers != nil {
+		errs = append(errs, h.Servers.Close(ctx))
+	}
+	h.cancel()
+	h.wg.Wait()
+	if h.store != nil {
+		errs = append(errs, h.store.Close())
+	}
+	return errors.Join(append(errs, h.log.Close())...)
+}
+
+// lookup resolves the placeholders of a configuration.
+func lookup(secrets registry.Secrets) func(ctx context.Context, kind, name string) (string, bool) {
+	return func(ctx context.Context, kind, name string) (string, bool) {
+		if kind == "secret" {
+			v, ok, err := secrets.Get(ctx, name)
+			return v, ok && err == nil
+		}
+		return os.LookupEnv(name)
+	}
+}
+
+type defaults struct{ store api.SettingsStore }
+
+func (d defaults) DefaultModel(ctx context.Context) (string, string, error) {
+	return api.DefaultModel(ctx, d.store)
+}
+
+// demoServer is the configuration of the demo server: the command line program
+// that lies beside this one, or this one itself when it is that program.
+func (h *Host) demoServer() (core.ServerSpec, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return core.ServerSpec{}, fmt.Errorf("finding this program: %w", err)
+	}
+	path, err := commandLine(self)
+	if err != nil {
+		return core.ServerSpec{}, err
+	}
+	return core.ServerSpec{Name: "demo", Transport: core.TransportStdio, Command: path, Args: []string{"demo-server", "--scratch", filepath.Join(h.Paths.Data, "demo")}}, nil
+}

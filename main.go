@@ -1,0 +1,20 @@
+// Patchbay is a desktop app for people who use MCP servers.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/wailsapp/wails/v2"
+)
+
+func main() {
+	app, err := newApp()
+	if err == nil {
+		err = wails.Run(app.options())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "patchbay:", err)
+		os.Exit(1)
+	}
+}
