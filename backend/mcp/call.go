@@ -57,11 +57,7 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 		if known && t.Broken != "" {
 			return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called. %s", ref, t.Broken)
 		}
-		cctx, cancel := context.WithCancel(ctx)
-		stop := context.AfterFunc(l.ctx, cancel)
-		raw, err := l.callTool(cctx, ref.Name, args, callID, k)
-		stop()
-		cancel()
+		raw, err := l.callTool(ctx, ref.Name, args, callID, k)
 		if err == nil {
 			k.shut()
 			res, derr := decodeResult(raw)
@@ -87,6 +83,9 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 
 // ready returns the live link, waiting for a server that is on its way to one.
 func (s *server) ready(ctx context.Context, ref core.ToolRef) (*link, error) {
+	if l := s.link.Load(); l != nil && l.ctx.Err() == nil {
+		return l, nil
+	}
 	var limit <-chan time.Time
 	for {
 		change := s.wait()

@@ -75,7 +75,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	}
 	rt.onListen = func() { l.lose("The server ended its stream of changes.") }
 	rt.logged = func(level, text string) { a.log.add(level+": ", text) }
-	r := &httpRPC{rt: rt, sinks: map[string]*sink{}}
+	r := &httpRPC{rt: rt, ctx: lctx, sinks: map[string]*sink{}}
 	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
 		clientOptions(d.o, l.touch, r.progress, func(level, text string) {
 			rt.logged(level, text)

@@ -90,18 +90,11 @@ func (t *roundTripper) get(req *http.Request, l *lift) (*http.Response, error) {
 }
 
 func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) {
-	body, err := io.ReadAll(req.Body)
-	req.Body.Close()
+	body, err := bodyOf(req)
 	if err != nil {
 		return nil, err
 	}
-	fresh := func(ctx context.Context) *http.Request {
-		r := req.WithContext(ctx)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-		r.ContentLength = int64(len(body))
-		return r
-	}
+	fresh := func(ctx context.Context) *http.Request { return req.WithContext(ctx) }
 	e, _ := outline(body)
 	switch method := strings.Trim(string(e.method), `"`); {
 	case method == "server/discover":
@@ -111,7 +104,7 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 	case e.id == nil:
 		return t.notify(req, fresh)
 	default:
-		resp, err := t.base.RoundTrip(fresh(req.Context()))
+		resp, err := t.base.RoundTrip(req)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +116,7 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 		l.modern, l.max = req.Header.Get("Mcp-Protocol-Version") >= versionModern, t.maxBody
 		if resp.StatusCode/100 != 2 {
 			if had := req.Header.Get("Mcp-Session-Id") != ""; had && resp.StatusCode == http.StatusBadRequest {
-				b, _ := readAll(resp.Body, 64<<10)
+				b, _ := readAll(resp.Body, -1, 64<<10)
 				l.lost = bytes.Contains(bytes.ToLower(b), []byte("session"))
 				return swap(resp, b), nil
 			} else if had && resp.StatusCode == http.StatusNotFound {
@@ -133,7 +126,7 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 		}
 		switch mediaType(resp) {
 		case "application/json":
-			resp.Body = &jsonBody{ReadCloser: resp.Body, l: l, logged: t.logged}
+			resp.Body = &jsonBody{ReadCloser: resp.Body, l: l, logged: t.logged, size: resp.ContentLength}
 			resp.ContentLength = -1
 		case "text/event-stream":
 			resp.Body = newEventBody(resp.Body, l, t.logged)
@@ -142,6 +135,31 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 		}
 		return resp, nil
 	}
+}
+
+// bodyOf reads a request's body and leaves it to be sent.
+func bodyOf(req *http.Request) ([]byte, error) {
+	r := req.Body
+	if req.GetBody != nil {
+		var err error
+		if r, err = req.GetBody(); err != nil {
+			return nil, err
+		}
+	}
+	body := make([]byte, max(req.ContentLength, 0))
+	if _, err := io.ReadFull(r, body); err != nil {
+		return nil, err
+	}
+	if req.GetBody == nil {
+		rest, err := io.ReadAll(r)
+		if err != nil {
+			return nil, err
+		}
+		body = append(body, rest...)
+		r.Close()
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	return body, nil
 }
 
 // discover makes sure that only a usable answer to the probe counts as one
@@ -161,7 +179,7 @@ func (t *roundTripper) discover(req *http.Request, fresh func(context.Context) *
 		resp.Body = &closeHook{ReadCloser: resp.Body, f: cancel}
 		return resp, nil
 	}
-	b, rerr := readAll(resp.Body, 1<<20)
+	b, rerr := readAll(resp.Body, -1, 1<<20)
 	resp.Body.Close()
 	cancel()
 	t.seen("server/discover", resp)
@@ -229,7 +247,7 @@ func (t *roundTripper) seen(method string, resp *http.Response) {
 	}
 	t.statusI, t.bodyI = resp.StatusCode, ""
 	if resp.StatusCode >= 400 {
-		b, _ := readAll(resp.Body, 64<<10)
+		b, _ := readAll(resp.Body, -1, 64<<10)
 		resp.Body.Close()
 		resp.Body = io.NopCloser(bytes.NewReader(b))
 		t.bodyI = strings.TrimSpace(string(b[:min(len(b), 500)]))

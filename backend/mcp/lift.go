@@ -77,9 +77,6 @@ func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 	if e.result == nil || string(e.id) != l.id || !e.versioned {
 		return msg
 	}
-	if !json.Valid(e.result) {
-		return failure(l.id, codeBroken, "the server's answer is not valid JSON")
-	}
 	switch resultType(e.result) {
 	case "", "complete":
 	default:
@@ -111,12 +108,13 @@ type jsonBody struct {
 	io.ReadCloser
 	l      *lift
 	logged func(level, text string)
+	size   int64 // as announced; -1: unknown
 	r      *bytes.Reader
 }
 
 func (b *jsonBody) Read(p []byte) (int, error) {
 	if b.r == nil {
-		msg, err := readAll(b.ReadCloser, b.l.max)
+		msg, err := readAll(b.ReadCloser, b.size, b.l.max)
 		switch {
 		case errors.Is(err, errTooLarge):
 			msg = failure(b.l.id, codeTooLarge, "the server's answer is too large")
@@ -132,7 +130,16 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 
 var errTooLarge = errors.New("too large")
 
-func readAll(r io.Reader, limit int) ([]byte, error) {
+// readAll reads r to its end. size is the announced length, -1 if unknown.
+func readAll(r io.Reader, size int64, limit int) ([]byte, error) {
+	if size > int64(limit) {
+		return nil, errTooLarge
+	}
+	if size > 0 {
+		b := make([]byte, size)
+		n, err := io.ReadFull(r, b)
+		return b[:n], err
+	}
 	b, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
 	if err == nil && len(b) > limit {
 		err = errTooLarge

@@ -88,6 +88,7 @@ type httpRPC struct {
 	session *sdk.ClientSession
 	rt      *roundTripper
 	modern  bool
+	ctx     context.Context // of the link: what is in flight ends with it
 
 	mu    sync.Mutex
 	sinks map[string]*sink // by progress token, for what comes outside of the answer
@@ -117,6 +118,10 @@ func (r *httpRPC) logged(level, text string) {
 
 func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessage, callID string, s *sink) ([]byte, error) {
 	l := &lift{method: "tools/call", token: callID, sink: s}
+	outer := ctx
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.ctx, cancel)()
 	if s != nil {
 		r.mu.Lock()
 		r.sinks[callID] = s
@@ -133,7 +138,10 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 	}
 	res, err := r.session.CallTool(withLift(ctx, l), p)
 	if err != nil {
-		return nil, r.explain(ctx, err, l)
+		if r.ctx.Err() != nil && outer.Err() == nil {
+			return nil, errLost
+		}
+		return nil, r.explain(outer, err, l)
 	}
 	if l.raw != nil {
 		return l.raw, nil
