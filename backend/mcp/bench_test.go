@@ -49,9 +49,11 @@ func BenchmarkCall(b *testing.B) {
 }
 
 func compare(b *testing.B, spec core.ServerSpec, tr sdk.Transport, tool, args string) {
-	ctx := context.Background()
+	// Every real call can be canceled, and that has its price in net/http.
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	m := New(Options{Shell: "none"})
-	defer m.Close(ctx)
+	defer m.Close(context.Background())
 	m.Apply([]core.ServerSpec{spec})
 	require.NoError(b, m.WaitSettled(ctx))
 	bare, err := sdk.NewClient(&sdk.Implementation{Name: "bare", Version: "1"}, nil).Connect(ctx, tr, &sdk.ClientSessionOptions{ProtocolVersion: versionLegacy})

@@ -34,6 +34,7 @@ type link struct {
 	lost   chan struct{}
 	reason string // why it was lost; valid after lost
 	stale  chan struct{}
+	denied atomic.Bool // a request was refused for want of signing in
 
 	shut func()          // ends the transport, without waiting
 	gone <-chan struct{} // nothing is left of the transport

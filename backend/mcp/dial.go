@@ -23,6 +23,7 @@ type dialer struct {
 	paths  *pathFinder
 	slots  chan struct{} // bounds the processes that are being started at once
 	ledger *ledger
+	procs  sync.Map // *process → struct{}: those that live
 	eras   sync.Map // command line → struct{}: servers that do not survive the probe, or ignore it
 }
 
@@ -246,13 +247,17 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string
 		return nil, nil, de
 	}
 	a.done(stepStart, began, "process %d", proc.cmd.Process.Pid)
-	proc.done = d.ledger.add(proc.cmd.Process.Pid, proc.mark)
+	forget := d.ledger.add(proc.cmd.Process.Pid, proc.mark)
+	d.procs.Store(proc, struct{}{})
+	proc.done = func() {
+		d.procs.Delete(proc)
+		forget()
+	}
 	conn := newStdioConn(proc, lim.Probe, lim.MaxFrame)
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1), gone: conn.gone, shut: conn.close}
-	junked := 0
 	conn.junk = func(line []byte) {
-		if junked++; junked <= 50 {
+		if conn.junked.Add(1) <= 50 {
 			a.log.add("stdout: ", short(string(line), 300))
 		}
 	}

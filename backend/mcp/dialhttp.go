@@ -129,11 +129,7 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	var de *dialError
 	switch {
 	case denied != 0:
-		de = &dialError{step: stepHandshake, state: core.StateNeedsSignIn, fix: core.FixSignIn, code: core.CodeNeedsAuth, final: true,
-			message: fmt.Sprintf("%s wants you to sign in (HTTP %d). Sign in, or add the key it asks for to its headers.", spec.Name, denied)}
-		if len(spec.Headers) > 0 {
-			de.message = fmt.Sprintf("%s refused the credentials in its headers (HTTP %d). Correct them, or sign in.", spec.Name, denied)
-		}
+		de = signIn(spec, denied)
 	case errors.Is(err, context.DeadlineExceeded):
 		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s.", u.Host, seconds(waited))
 	case status >= 400 && status != 200:
@@ -152,6 +148,16 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	de.err = err
 	if de.detail == "" {
 		de.detail = err.Error()
+	}
+	return de
+}
+
+// signIn is the error of a server that refuses us.
+func signIn(spec core.ServerSpec, status int) *dialError {
+	de := &dialError{step: stepHandshake, state: core.StateNeedsSignIn, fix: core.FixSignIn, code: core.CodeNeedsAuth, final: true,
+		message: fmt.Sprintf("%s wants you to sign in (HTTP %d). Sign in, or add the key it asks for to its headers.", spec.Name, status)}
+	if len(spec.Headers) > 0 {
+		de.message = fmt.Sprintf("%s refused the credentials in its headers (HTTP %d). Correct them, or sign in.", spec.Name, status)
 	}
 	return de
 }

@@ -173,6 +173,10 @@ func TestHTTPCallFailures(t *testing.T) {
 			require.Equal(t, c.code, core.CodeOf(err), "%v", err)
 			require.ErrorContains(t, err, c.text)
 			require.ErrorContains(t, err, "echo")
+			if c.fault == testmcp.CallDenied {
+				w.until("s", core.StateNeedsSignIn)
+				assert.NotEmpty(t, w.Tools("s"), "the tools stay known")
+			}
 			if c.fault == testmcp.Busy {
 				echoes(t, w, "s")
 			}
@@ -222,4 +226,26 @@ func TestBigHTTPResults(t *testing.T) {
 		require.Equal(t, core.CodeTooLarge, core.CodeOf(err), "%v", err)
 		echoes(t, w, "s")
 	}
+}
+
+// After a sleep nobody knows whether a connection still lives.
+func TestWakeVerifiesConnections(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options) { o.Limits.BackoffMin, o.Limits.BackoffMax = time.Hour, time.Hour })
+	spec, h := httpSpec(t, "s", testmcp.Options{})
+	w.start(spec)
+	h.Forget()
+	w.wake()
+	require.Eventually(t, func() bool { return h.Count("initialize") == 2 }, 5*time.Second, time.Millisecond, "a forgotten session is noticed")
+
+	down := httptest.NewUnstartedServer(h)
+	addr := down.Listener.Addr().String()
+	require.NoError(t, down.Listener.Close())
+	w.Apply([]core.ServerSpec{{Name: "d", Transport: core.TransportHTTP, URL: "http://" + addr}})
+	st := w.until("d", core.StateFailed)
+	require.NotEmpty(t, st.RetryAt)
+	require.NoError(t, listenAgain(down, addr))
+	defer down.Close()
+	w.wake()
+	w.until("d", core.StateConnected)
 }

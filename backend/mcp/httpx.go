@@ -19,6 +19,9 @@ const (
 	versionLegacy = "2025-11-25" // the last one with it
 )
 
+// goodbye bounds the wait for the answer to a DELETE.
+const goodbye = 2 * time.Second
+
 // roundTripper repairs, at the HTTP layer, what the SDK's client leaves open.
 // It is the only place for that: wrapping the SDK's connection would lose the
 // session updates, and with them the version header and the GET stream.
@@ -68,7 +71,13 @@ func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	case http.MethodPost:
 		return t.post(req, l)
 	}
-	return t.base.RoundTrip(req)
+	// Saying goodbye (MCP 2025-11-25, Session Management) is a courtesy that
+	// must not hold up the end.
+	resp, err := t.headersWithin(req, goodbye)
+	if resp == nil && err == nil {
+		return nil, context.DeadlineExceeded
+	}
+	return resp, err
 }
 
 func (t *roundTripper) get(req *http.Request, l *lift) (*http.Response, error) {

@@ -2,11 +2,13 @@ package mcp
 
 import (
 	"context"
+	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"patchbay/backend/core"
 	"patchbay/backend/event"
@@ -45,6 +47,7 @@ func New(o Options) *Manager {
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.d = &dialer{o: o, paths: newPathFinder(m.ctx, o.Shell), slots: make(chan struct{}, max(4, runtime.NumCPU())), ledger: newLedger(o.StateDir)}
 	m.fleet.Store(&fleet{named: map[string]*server{}})
+	m.wg.Go(m.watchClock)
 	if n := m.d.ledger.sweep(); n > 0 {
 		o.Logger.Info("ended servers that an earlier run left behind", "count", n)
 	}
@@ -224,8 +227,8 @@ func (m *Manager) WaitSettled(ctx context.Context) error {
 }
 
 // Close ends every call and every server and waits until no process is left, or
-// until ctx ends, whose error it then returns; what still runs then is killed
-// in the background. The manager is of no use afterwards.
+// until ctx ends, whose error it then returns; what still runs then is killed.
+// The manager is of no use afterwards.
 func (m *Manager) Close(ctx context.Context) error {
 	m.mu.Lock()
 	m.closed = true
@@ -241,6 +244,55 @@ func (m *Manager) Close(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+	}
+	m.d.procs.Range(func(p, _ any) bool {
+		p.(*process).kill()
+		return true
+	})
+	return ctx.Err()
+}
+
+const (
+	clockTick = 5 * time.Second
+	clockJump = 15 * time.Second
+)
+
+// watchClock notices that the computer slept: the wall clock then moved on
+// without the other one.
+func (m *Manager) watchClock() {
+	t := time.NewTicker(clockTick)
+	defer t.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-m.ctx.Done():
+			return
+		case <-t.C:
+		}
+		at := time.Now()
+		if at.Round(0).Sub(last.Round(0)) > clockJump { // Round(0) drops the monotonic reading
+			m.wake()
+		}
+		last = at
+	}
+}
+
+// wake verifies what may have died while the computer slept: live links by a
+// request, and those between two attempts by trying at once. They spread over a
+// second, so that a network that has just come back is not flooded.
+func (m *Manager) wake() {
+	for _, s := range m.fleet.Load().order {
+		m.wg.Go(func() {
+			select {
+			case <-time.After(rand.N(time.Second)):
+			case <-m.ctx.Done():
+				return
+			}
+			if l := s.link.Load(); l != nil {
+				l.touch()
+			} else if s.status.Load().RetryAt != "" {
+				s.connect()
+			}
+		})
 	}
 }

@@ -193,6 +193,11 @@ func (s *server) keep(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
+			if l.denied.Load() {
+				s.give(signIn(s.spec, 401))
+				<-ctx.Done()
+				return
+			}
 			if time.Since(began) > healthyAfter {
 				losses, attempt = nil, 0
 				pause.Reset()
@@ -287,7 +292,7 @@ func (s *server) connected(l *link, list *toolList, listErr error, took time.Dur
 	s.update(func(st *core.ServerStatus) {
 		*st = core.ServerStatus{Name: st.Name, Transport: st.Transport, State: core.StateConnected, Since: st.Since,
 			VerifiedAt: now(), LatencyMS: took.Milliseconds(), ToolCount: len(list.tools), ProtocolVersion: l.version,
-			Message: countMessage(len(list.tools), took), Instructions: info.Instructions, Detail: strings.Join(list.notes, "\n")}
+			Message: countMessage(len(list.tools), took), Instructions: info.Instructions, Detail: strings.Join(append(l.notes(), list.notes...), "\n")}
 		if info.ServerInfo != nil {
 			st.ServerTitle, st.ServerVersion = info.ServerInfo.Title, info.ServerInfo.Version
 			if st.ServerTitle == "" {
@@ -338,7 +343,13 @@ func (s *server) serve(ctx context.Context, l *link) string {
 			continue
 		}
 		if err != nil {
-			s.log.add("· ", "the changed tool list could not be read: "+err.Error())
+			s.log.add("· ", "the tool list could not be read again: "+err.Error())
+			var he *httpError
+			if errors.As(err, &he) {
+				s.suspect(l, he)
+			} else if errors.Is(err, context.DeadlineExceeded) && s.spec.Transport != core.TransportStdio {
+				l.lose("The server no longer answers.")
+			}
 			continue
 		}
 		took := time.Since(began)
@@ -409,6 +420,16 @@ func (l *link) hear(ctx context.Context, log *logRing) {
 	if err := l.session.SetLoggingLevel(c, &sdk.SetLoggingLevelParams{Level: "info"}); err != nil {
 		log.add("· ", "the server refused to send its log: "+err.Error())
 	}
+}
+
+// notes says what was odd about the link, though it works.
+func (l *link) notes() []string {
+	if r, ok := l.rpc.(*stdioRPC); ok {
+		if n := r.conn.junked.Load(); n > 0 {
+			return []string{fmt.Sprintf("It printed %d %s on stdout that %s not MCP; they were skipped. See its log.", n, plural(int(n), "line", "lines"), plural(int(n), "is", "are"))}
+		}
+	}
+	return nil
 }
 
 // tail is the end of the server's stderr, "" where there is none.

@@ -52,6 +52,7 @@ type stdioConn struct {
 	silent atomic.Bool // the probe got no answer
 	probed atomic.Bool // the probe was sent
 	spoke  atomic.Bool // at least one message came
+	junked atomic.Int64
 }
 
 type reply struct {

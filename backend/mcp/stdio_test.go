@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +28,10 @@ func TestStdioFaultsThatMustNotMatter(t *testing.T) {
 			st := w.start(spec)
 			assert.Equal(t, core.FixNone, st.Fix)
 			assert.NotZero(t, st.ToolCount)
+			if fault == testmcp.Junk {
+				assert.Contains(t, st.Detail, "on stdout that are not MCP")
+				assert.Contains(t, strings.Join(w.Log("s"), "\n"), "stdout: Server starting on stdio")
+			}
 			echoes(t, w, "s")
 			assert.Eventually(t, func() bool { return w.status("s").State == core.StateConnected }, time.Second, time.Millisecond)
 			w.Apply(nil)
@@ -308,27 +311,17 @@ func TestLedgerIsEmptyAfterClose(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// Descriptors that C code left inheritable must not reach a server.
-func TestNoDescriptorLeaks(t *testing.T) {
+// Whatever a server does, Close ends within its limit, and nothing is left.
+func TestCloseKillsWhenTimeIsUp(t *testing.T) {
 	t.Parallel()
 	linuxOnly(t)
-	r, w, err := os.Pipe()
-	require.NoError(t, err)
-	defer r.Close()
-	fd, err := syscall.Dup(int(w.Fd())) // without close-on-exec, as C does it
-	require.NoError(t, err)
-	w.Close()
-	wd := newWorld(t)
-	wd.start(stdioSpec(t, "s", testmcp.Options{}))
-	require.NoError(t, syscall.Close(fd))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		r.Read(make([]byte, 1))
-	}()
-	select {
-	case <-done: // the other end is closed everywhere
-	case <-time.After(3 * time.Second):
-		require.Fail(t, "the server holds our pipe")
-	}
+	m := New(Options{Limits: Limits{Grace: time.Minute}, Shell: "none"})
+	spec := stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.IgnoreTerm}})
+	m.Apply([]core.ServerSpec{spec})
+	require.Eventually(t, func() bool { return m.Status()[0].State == core.StateConnected }, 5*time.Second, time.Millisecond)
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, m.Close(ctx), context.DeadlineExceeded)
+	requireGone(t, spec, 1)
+	require.NoError(t, m.Close(context.Background()))
 }

@@ -70,15 +70,15 @@ func listTools(ctx context.Context, c rpc, server string, timeoutMS int64, lim L
 		for _, r := range res.Tools {
 			t := decodeTool(r, server, timeoutMS, len(tools)+1)
 			if names[t.Ref.Name] {
-				notes = append(notes, fmt.Sprintf("tool %q is listed twice; the first one counts", t.Ref.Name))
+				notes = append(notes, fmt.Sprintf("Tool %q is listed twice; the first one counts.", t.Ref.Name))
 				continue
 			}
 			names[t.Ref.Name] = true
 			if t.Broken != "" {
-				notes = append(notes, fmt.Sprintf("tool %q: %s", t.Ref.Name, t.Broken))
+				notes = append(notes, fmt.Sprintf("Tool %q: %s", t.Ref.Name, t.Broken))
 			}
 			if tools = append(tools, t); len(tools) >= lim.Tools {
-				return newToolList(tools, append(notes, fmt.Sprintf("the list was cut at %d tools", lim.Tools))), nil
+				return newToolList(tools, append(notes, fmt.Sprintf("The list was cut at %d tools.", lim.Tools))), nil
 			}
 		}
 		// An empty cursor is a cursor (MCP 2026-07-28, Pagination), but not the one we came with.
@@ -86,9 +86,9 @@ func listTools(ctx context.Context, c rpc, server string, timeoutMS int64, lim L
 		case res.Next == nil, *res.Next == "" && cursor == "":
 			return newToolList(tools, notes), nil
 		case cursors[*res.Next]:
-			return newToolList(tools, append(notes, "the server repeats a page; the list was ended there")), nil
+			return newToolList(tools, append(notes, "The server repeats a page; the list was ended there.")), nil
 		case page >= lim.Pages:
-			return newToolList(tools, append(notes, fmt.Sprintf("the list was cut after %d pages", lim.Pages))), nil
+			return newToolList(tools, append(notes, fmt.Sprintf("The list was cut after %d pages.", lim.Pages))), nil
 		}
 		cursor = *res.Next
 		cursors[cursor] = true

@@ -81,8 +81,8 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 			rep.Tools = list.tools
 		}
 		msg = countMessage(len(list.tools), took)
-		if len(list.notes) > 0 {
-			status, msg = core.StepWarning, msg+". "+strings.Join(list.notes, ". ")
+		if notes := append(l.notes(), list.notes...); len(notes) > 0 {
+			status, msg = core.StepWarning, msg+". "+strings.Join(notes, " ")
 		}
 	}
 	add(stepList, status, msg, took)
