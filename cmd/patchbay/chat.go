@@ -153,7 +153,7 @@ type teller struct {
 	h    *host.Host
 	id   string
 	told map[string]core.CallStatus
-	kind core.PartKind
+	mid  bool // the last thing printed was text without a line's end
 }
 
 func (t *teller) tell(e event.Event) {
@@ -162,25 +162,23 @@ func (t *teller) tell(e event.Event) {
 		if t.a.json {
 			t.a.printJSON(flat(p, nil))
 		} else if p.Kind == core.PartText {
+			if p.Offset == 0 && t.mid {
+				t.a.printf("\n\n")
+			}
 			t.a.printf("%s", clean(p.Text))
+			t.mid = !strings.HasSuffix(p.Text, "\n")
 		}
 	case event.ChatToolCall:
-		// The event says that something changed; the run says what it is now.
-		// A turn that ended meanwhile has its results in the conversation.
-		run := t.h.Runner.Running(t.id)
-		if run == nil {
+		c, ok := t.find(p.CallID)
+		if !ok || t.told[p.CallID] == p.Status {
 			return
 		}
-		for _, c := range run.Calls {
-			if t.told[c.CallID] == c.Status {
-				continue
-			}
-			t.told[c.CallID] = c.Status
-			if t.a.json {
-				t.a.printJSON(flat(event.ChatToolCall{ConversationID: p.ConversationID, RunID: p.RunID, CallID: c.CallID, Status: c.Status}, map[string]any{"call": c}))
-			} else {
-				t.line(c)
-			}
+		t.told[p.CallID] = p.Status
+		c.Status, c.Chunks = p.Status, orEmpty(c.Chunks)
+		if t.a.json {
+			t.a.printJSON(flat(p, map[string]any{"call": c}))
+		} else {
+			t.line(c)
 		}
 	case event.RunStarted:
 		if t.a.json {
@@ -189,10 +187,43 @@ func (t *teller) tell(e event.Event) {
 	}
 }
 
+// find returns a call as it stands: in the run, or in the conversation once its
+// turn has ended.
+func (t *teller) find(callID string) (core.RunCall, bool) {
+	if run := t.h.Runner.Running(t.id); run != nil {
+		for _, c := range run.Calls {
+			if c.CallID == callID {
+				return c, true
+			}
+		}
+	}
+	messages, err := t.h.Chat.Messages(t.a.ctx, t.id)
+	if err != nil {
+		return core.RunCall{}, false
+	}
+	var out core.RunCall
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			switch {
+			case p.CallID != callID:
+			case p.Kind == core.PartToolCall:
+				out = core.RunCall{CallID: callID, Alias: p.Alias, Ref: p.Ref, Title: p.Title, Arguments: p.Arguments, StartedAt: m.At}
+			case p.Kind == core.PartToolResult:
+				out.Result, out.Error, out.Millis = p.Result, p.Error, p.Millis
+			}
+		}
+	}
+	return out, out.CallID != ""
+}
+
 func (t *teller) line(c core.RunCall) {
 	switch c.Status {
 	case core.CallRunning:
-		fmt.Fprintf(t.a.stderr, "\n→ %s %s\n", c.Alias, visible(c.Arguments))
+		if t.mid {
+			t.a.printf("\n")
+			t.mid = false
+		}
+		fmt.Fprintf(t.a.stderr, "→ %s %s\n", c.Alias, visible(c.Arguments))
 	case core.CallWaiting:
 	case core.CallDone:
 		fmt.Fprintf(t.a.stderr, "← %s done in %d ms\n", c.Alias, c.Millis)

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"os"
-	"text/tabwriter"
 
 	"patchbay/backend/core"
 	"patchbay/backend/host"
@@ -42,17 +40,16 @@ func (c *modelsListCmd) Run(a *app) error {
 			a.printJSON(map[string]any{"providers": rows})
 			return nil
 		}
-		w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", visible(r.ID), visible(r.Name), visible(r.BaseURL))
+			a.printf("%s  %s\n", visible(r.Name), visible(r.BaseURL))
 			for _, m := range r.Models {
-				fmt.Fprintf(w, "  %s\t\t\n", visible(m.ID))
+				a.printf("  %s/%s\n", visible(r.ID), visible(m.ID))
 			}
 			if r.Error != "" {
-				fmt.Fprintf(w, "  (%s)\t\t\n", visible(r.Error))
+				a.printf("  (%s)\n", visible(r.Error))
 			}
 		}
-		return w.Flush()
+		return nil
 	})
 }
 

@@ -73,7 +73,7 @@ var owners = map[string][]string{
 	"github.com/sashabaranov/go-openai":      {"backend/llm/openai"},
 	"github.com/zalando/go-keyring":          {"backend/secret"},
 	"filippo.io/age":                         {"backend/secret"},
-	"github.com/tailscale/hujson":            {"backend/config/..."},
+	"github.com/tailscale/hujson":            {"backend/config/...", "backend/llm"},
 	"github.com/adrg/xdg":                    {"backend/host"},
 	"github.com/alecthomas/kong":             {"cmd/patchbay"},
 	"github.com/coder/websocket":             {"backend/api/rpc"},
