@@ -64,13 +64,19 @@ type dialError struct {
 func (e *dialError) Error() string { return e.message }
 func (e *dialError) Unwrap() error { return e.err }
 
+// public is the error for callers outside of the engine.
+func (e *dialError) public() *core.Error {
+	return &core.Error{Code: e.code, Message: e.message, Err: e.err}
+}
+
 func failed(step string, fix core.Fix, final bool, format string, args ...any) *dialError {
 	return &dialError{step: step, state: core.StateFailed, fix: fix, final: final, code: core.CodeUnavailable, message: fmt.Sprintf(format, args...)}
 }
 
 // expandSpec replaces the placeholders of spec. The error is a *dialError.
-func (d *dialer) expandSpec(ctx context.Context, spec core.ServerSpec) (core.ServerSpec, error) {
-	out, missing := expand(ctx, spec, d.o.Lookup)
+// hide learns the secrets among the values.
+func (d *dialer) expandSpec(ctx context.Context, spec core.ServerSpec, hide *redactor) (core.ServerSpec, error) {
+	out, missing := expand(ctx, spec, d.o.Lookup, hide)
 	if len(missing) == 0 {
 		return out, nil
 	}
@@ -86,7 +92,22 @@ const (
 	stepList      = "List tools"
 )
 
+// dial makes one attempt. What its error and its steps say holds no secret.
 func (d *dialer) dial(ctx context.Context, a *attempt) (*link, error) {
+	if step := a.step; step != nil {
+		a.step = func(name string, status core.StepStatus, msg string, took time.Duration) {
+			step(name, status, a.log.secrets.hide(msg), took)
+		}
+	}
+	l, err := d.reach(ctx, a)
+	var de *dialError
+	if errors.As(err, &de) {
+		de.message, de.detail = a.log.secrets.hide(de.message), a.log.secrets.hide(de.detail)
+	}
+	return l, err
+}
+
+func (d *dialer) reach(ctx context.Context, a *attempt) (*link, error) {
 	switch a.spec.Transport {
 	case core.TransportStdio:
 		return d.dialStdio(ctx, a)

@@ -123,7 +123,7 @@ func loginPath(ctx context.Context, shell string) []string {
 	for _, flags := range [][]string{{"-l", "-i", "-c"}, {"-l", "-c"}} {
 		c, cancel := context.WithTimeout(ctx, 2*time.Second)
 		cmd := exec.CommandContext(c, shell, append(flags, print)...)
-		ownGroup(cmd) // an interactive shell must not fight for our terminal
+		ownSession(cmd)
 		cmd.Cancel = func() error { killGroup(cmd); return nil }
 		cmd.WaitDelay = 100 * time.Millisecond
 		out, _ := cmd.Output() // a profile that ends with an error still gave us the line

@@ -2,11 +2,13 @@ package mcp
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
+	"sync/atomic"
 
 	"patchbay/backend/core"
 )
@@ -18,11 +20,12 @@ type expander struct {
 	lookup  func(ctx context.Context, kind, name string) (string, bool)
 	own     map[string]string // the expanded env of the server itself
 	missing []string
+	secrets []string // the values that must not be shown
 }
 
 // expand returns spec with every placeholder replaced, without a shell, and the
-// names of those that have no value.
-func expand(ctx context.Context, spec core.ServerSpec, lookup func(context.Context, string, string) (string, bool)) (core.ServerSpec, []string) {
+// names of those that have no value. Secrets are known to hide afterwards.
+func expand(ctx context.Context, spec core.ServerSpec, lookup func(context.Context, string, string) (string, bool), hide *redactor) (core.ServerSpec, []string) {
 	e := &expander{ctx: ctx, lookup: lookup}
 	out := spec
 	out.Env = e.values(spec.Env)
@@ -38,6 +41,7 @@ func expand(ctx context.Context, spec core.ServerSpec, lookup func(context.Conte
 		out.Args[i] = tilde(e.text(a))
 	}
 	out.Headers = e.values(spec.Headers)
+	hide.learn(e.secrets)
 	sort.Strings(e.missing)
 	return out, slices.Compact(e.missing)
 }
@@ -95,6 +99,9 @@ func (e *expander) value(inner string) (string, bool) {
 	v, ok := e.lookup(e.ctx, kind, key)
 	switch {
 	case ok && (v != "" || !hasDef):
+		if kind == "secret" {
+			e.secrets = append(e.secrets, v)
+		}
 		return v, true
 	case hasDef:
 		return def, true
@@ -119,4 +126,35 @@ func tilde(s string) string {
 		return home
 	}
 	return filepath.Join(home, s[2:])
+}
+
+// redactor hides the values of secrets in whatever is shown or logged about a
+// server, which may well print its own environment. The zero value hides nothing.
+type redactor struct {
+	r atomic.Pointer[strings.Replacer]
+}
+
+// learn makes secrets the values to hide, in place of those before.
+func (r *redactor) learn(secrets []string) {
+	var pairs []string
+	for _, s := range secrets {
+		if len(s) >= 4 { // hiding a shorter one would garble everything and hide nothing
+			pairs = append(pairs, s, "•••")
+			if q := url.QueryEscape(s); q != s {
+				pairs = append(pairs, q, "•••")
+			}
+		}
+	}
+	if pairs == nil {
+		r.r.Store(nil)
+		return
+	}
+	r.r.Store(strings.NewReplacer(pairs...))
+}
+
+func (r *redactor) hide(s string) string {
+	if p := r.r.Load(); p != nil {
+		return p.Replace(s)
+	}
+	return s
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 
 	"patchbay/backend/core"
 )
@@ -13,13 +14,15 @@ func (m *Manager) Locate(ctx context.Context, spec core.ServerSpec) (string, err
 	if spec.Transport != core.TransportStdio {
 		return "", nil
 	}
-	expanded, err := m.d.expandSpec(ctx, spec)
-	if err != nil {
-		return "", err
+	ring := &logRing{}
+	expanded, err := m.d.expandSpec(ctx, spec, &ring.secrets)
+	var p program
+	if err == nil {
+		p, err = m.d.program(&attempt{spec: expanded, log: ring})
 	}
-	p, err := m.d.program(&attempt{spec: expanded, log: &logRing{}})
-	if err != nil {
-		return "", err
+	var de *dialError
+	if errors.As(err, &de) {
+		return "", de.public()
 	}
-	return p.path, nil
+	return p.path, err
 }

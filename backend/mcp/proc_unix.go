@@ -17,6 +17,10 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr.Setpgid = true
 }
 
+// ownSession gives cmd a group of its own and no terminal, for which an
+// interactive shell would otherwise fight.
+func ownSession(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
+
 func killGroup(cmd *exec.Cmd) { signalGroup(cmd, syscall.SIGKILL) }
 
 func signalGroup(cmd *exec.Cmd, sig syscall.Signal) {

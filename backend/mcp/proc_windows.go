@@ -127,7 +127,7 @@ func (l *lineage) alive() bool {
 	return false
 }
 
-func ownGroup(cmd *exec.Cmd) {
+func ownSession(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 

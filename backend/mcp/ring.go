@@ -16,12 +16,15 @@ const (
 // logRing keeps the last lines about one server: its stderr, what it printed on
 // stdout by mistake, and what we did with it. The zero value is ready.
 type logRing struct {
+	secrets redactor
+
 	mu    sync.Mutex
 	lines []string
 	next  int // where the oldest line is, once the ring is full
 }
 
 func (r *logRing) add(kind, text string) {
+	text = r.secrets.hide(text)
 	if len(text) > logWidth {
 		text = text[:logWidth] + "…"
 	}

@@ -208,7 +208,7 @@ func (s *server) keep(ctx context.Context) {
 			}
 			starting = core.StateReconnecting
 			if len(losses) >= crashes {
-				s.halt(core.StateCrashLoop, fmt.Sprintf("%s crashed %d times within %s and was stopped. %s", s.spec.Name, len(losses), seconds(crashWindow), reason), l.tail(), core.FixShowLog)
+				s.halt(core.StateCrashLoop, fmt.Sprintf("%s crashed %d times within %s and was stopped. %s", s.spec.Name, len(losses), seconds(crashWindow), reason), l.tail(&s.log.secrets), core.FixShowLog)
 				<-ctx.Done()
 				return
 			}
@@ -217,7 +217,7 @@ func (s *server) keep(ctx context.Context) {
 			if len(losses) > 1 {
 				wait = pause.NextBackOff()
 			}
-			s.retry(ctx, core.StateReconnecting, "Connection lost. "+reason+" Connecting again.", l.tail(), core.FixReconnect, wait)
+			s.retry(ctx, core.StateReconnecting, "Connection lost. "+reason+" Connecting again.", l.tail(&s.log.secrets), core.FixReconnect, wait)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -246,7 +246,7 @@ func (s *server) keep(ctx context.Context) {
 
 // dial makes one attempt, from placeholders to a tool list.
 func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, error) {
-	spec, err := s.m.d.expandSpec(ctx, s.spec)
+	spec, err := s.m.d.expandSpec(ctx, s.spec, &s.log.secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, er
 			return nil, ctx.Err()
 		}
 		de := failed(stepList, core.FixShowLog, false, "%s ended while it listed its tools. %s", s.spec.Name, l.reason)
-		de.detail = l.tail()
+		de.detail = l.tail(&s.log.secrets)
 		return nil, de
 	}
 	s.connected(l, list, err, time.Since(began))
@@ -433,9 +433,9 @@ func (l *link) notes() []string {
 }
 
 // tail is the end of the server's stderr, "" where there is none.
-func (l *link) tail() string {
+func (l *link) tail(hide *redactor) string {
 	if r, ok := l.rpc.(*stdioRPC); ok {
-		return lastLines(strings.TrimSpace(r.conn.proc.stderr.String()), 40)
+		return hide.hide(lastLines(strings.TrimSpace(r.conn.proc.stderr.String()), 40))
 	}
 	return ""
 }

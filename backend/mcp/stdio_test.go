@@ -325,3 +325,42 @@ func TestCloseKillsWhenTimeIsUp(t *testing.T) {
 	requireGone(t, spec, 1)
 	require.NoError(t, m.Close(context.Background()))
 }
+
+// A server may print what it was given. The value of a secret must not reach a
+// message, a detail, or the log.
+func TestSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options) {
+		o.Lookup = func(_ context.Context, kind, _ string) (string, bool) { return "s3cret value", kind == "secret" }
+	})
+	spec := core.ServerSpec{Name: "s", Transport: core.TransportStdio, Command: "sh", Args: []string{"-c", `echo "Error: bad key $0" >&2; exit 4`, "${secret:k}"}}
+	web := core.ServerSpec{Name: "w", Transport: core.TransportHTTP, URL: "http://127.0.0.1:1/mcp?key=${secret:k}"}
+	w.Apply([]core.ServerSpec{spec, web})
+	st := w.until("s", core.StateFailed)
+	assert.Contains(t, st.Message, "Error: bad key •••")
+	for _, st := range append(w.Status(), w.until("w", core.StateFailed)) {
+		assert.NotContains(t, st.Message+st.Detail+strings.Join(w.Log(st.Name), "\n"), "s3cret")
+	}
+	rep := w.Test(context.Background(), spec, nil)
+	assert.NotContains(t, rep.Message+rep.Detail, "s3cret")
+	path, err := w.Locate(context.Background(), spec)
+	require.NoError(t, err)
+	assert.True(t, filepath.IsAbs(path))
+	_, err = w.Locate(context.Background(), core.ServerSpec{Transport: core.TransportStdio, Command: "no-such-thing"})
+	assert.Equal(t, core.CodeUnavailable, core.CodeOf(err))
+}
+
+// A package runner may be downloading: that is a state of its own, with more time.
+func TestRunnerShowsThatItInstalls(t *testing.T) {
+	t.Parallel()
+	linuxOnly(t)
+	w := newWorld(t, func(o *Options) { o.Limits.Start, o.Limits.Probe = time.Second, 500*time.Millisecond })
+	spec := stdioSpec(t, "s", testmcp.Options{StartMS: 3000})
+	npx := filepath.Join(t.TempDir(), "npx")
+	require.NoError(t, os.Symlink(spec.Command, npx))
+	spec.Command = npx
+	w.Apply([]core.ServerSpec{spec})
+	st := w.until("s", core.StateInstalling)
+	assert.Contains(t, st.Message, "npx is fetching the server")
+	w.until("s", core.StateConnected)
+}

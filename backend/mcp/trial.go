@@ -43,11 +43,11 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 		add(de.step, core.StepFailed, de.message, time.Since(began))
 		return rep
 	}
-	expanded, err := m.d.expandSpec(ctx, spec)
+	ring := &logRing{}
+	expanded, err := m.d.expandSpec(ctx, spec, &ring.secrets)
 	if err != nil {
 		return fail(err)
 	}
-	ring := &logRing{}
 	a := &attempt{spec: expanded, log: ring, step: func(name string, status core.StepStatus, msg string, took time.Duration) {
 		add(name, status, msg, took)
 		began = time.Now()
@@ -68,12 +68,12 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 	list, err := m.d.firstList(ctx, l, expanded)
 	if err != nil {
 		de := failed(stepList, core.FixShowLog, false, "%s connected, but its tools cannot be listed: %s", spec.Name, sentence(err.Error()))
-		de.detail = l.tail()
+		de.detail = l.tail(&ring.secrets)
 		return fail(de)
 	}
 	took := time.Since(began)
 	rep.OK = true
-	rep.Detail = l.tail()
+	rep.Detail = l.tail(&ring.secrets)
 	status := core.StepOK
 	msg := countMessage(0, took)
 	if list != nil {

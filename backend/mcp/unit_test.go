@@ -43,11 +43,11 @@ func TestExpand(t *testing.T) {
 		"a~":                  "a~",
 		"${URL:-http://h:1/}": "http://h:1/",
 	} {
-		spec, missing := expand(context.Background(), core.ServerSpec{Args: []string{in}, Env: map[string]string{"OWN": "mine"}}, lookup)
+		spec, missing := expand(context.Background(), core.ServerSpec{Args: []string{in}, Env: map[string]string{"OWN": "mine"}}, lookup, &redactor{})
 		assert.Equal(t, want, spec.Args[0], in)
 		assert.Empty(t, missing, in)
 	}
-	_, missing := expand(context.Background(), core.ServerSpec{Args: []string{"${X} ${X} ${secret:none}"}, URL: "${B}", Headers: map[string]string{"h": "${C}"}}, lookup)
+	_, missing := expand(context.Background(), core.ServerSpec{Args: []string{"${X} ${X} ${secret:none}"}, URL: "${B}", Headers: map[string]string{"h": "${C}"}}, lookup, &redactor{})
 	assert.Equal(t, []string{"B", "C", "X", "secret:none"}, missing)
 }
 
