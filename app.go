@@ -163,6 +163,8 @@ func (a *App) call(channel, callID, input string) (string, error) {
 }
 
 // RpcCancel ends the running call of that id.
+//
+//lint:ignore ST1003 bound methods are named after their channels: rpc:cancel
 func (a *App) RpcCancel(callID string) {
 	if a.host != nil {
 		a.host.Dispatcher.Cancel(callID)
@@ -171,6 +173,8 @@ func (a *App) RpcCancel(callID string) {
 
 // RpcSubscribe starts the flow of events to the page, and starts it anew when
 // the page was loaded again.
+//
+//lint:ignore ST1003 bound methods are named after their channels: rpc:subscribe
 func (a *App) RpcSubscribe() {
 	if a.host == nil {
 		return
