@@ -197,6 +197,7 @@ func (p *Provider) request(r *llm.Request) wire.ChatCompletionRequest {
 	if r.MaxTokens > 0 && p.official {
 		out.MaxCompletionTokens = r.MaxTokens
 	} else {
+		//lint:ignore SA1019 most servers but OpenAI's know only the older field
 		out.MaxTokens = r.MaxTokens
 	}
 	if r.Temperature != nil {
