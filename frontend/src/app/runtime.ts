@@ -1,0 +1,109 @@
+import { QueryClient } from "@tanstack/react-query";
+import { createStore } from "zustand/vanilla";
+import { followEvents } from "@/api/events";
+import { keys } from "@/api/keys";
+import type { LinkState } from "@/api/transport";
+import type { PatchbayEvent } from "@/api/types";
+import { createRunStore, type RunStore } from "@/lib/run-store";
+
+const coalesceMs = 40;
+
+export interface Runtime {
+  client: QueryClient;
+  runs: RunStore;
+  link: ReturnType<typeof createLinkStore>;
+  stop: () => void;
+}
+
+function createLinkStore() {
+  return createStore<{ state: LinkState }>(() => ({ state: "connecting" }));
+}
+
+/** What an event makes stale. Events say what changed; queries fetch what it is now. */
+export function staleKeys(event: PatchbayEvent): readonly (readonly unknown[])[] {
+  switch (event.type) {
+    case "servers:changed":
+      return [keys.servers.all];
+    case "tools:changed":
+      return [keys.tools.all];
+    case "chat:toolCall":
+      return [keys.chat.detail(event.data.conversationId)];
+    case "chat:changed":
+    case "run:started":
+    case "run:finished":
+      return [keys.chat.list(), keys.chat.detail(event.data.conversationId)];
+    case "approval:requested":
+    case "approval:resolved":
+      return event.data.conversationId
+        ? [keys.approvals.all, keys.chat.list(), keys.chat.detail(event.data.conversationId)]
+        : [keys.approvals.all];
+    case "config:changed":
+      return [keys.settings.info(), keys.servers.all, keys.tools.all];
+    case "agents:changed":
+      return [keys.agents.all];
+    case "settings:changed":
+      return [keys.settings.all, keys.models.all];
+    case "audit:appended":
+      return [keys.audit.all];
+    case "resync":
+      return [[]];
+    case "tools:streamChunk":
+    case "tools:streamEnd":
+    case "chat:delta":
+      return [];
+  }
+}
+
+/** Joins the wire's events with the caches. Needs a wire; stop ends it. */
+export function startRuntime(): Runtime {
+  const client = new QueryClient({
+    defaultOptions: {
+      queries: { staleTime: 30_000, retry: 1, retryDelay: 400, refetchOnWindowFocus: false, networkMode: "always" },
+      mutations: { networkMode: "always" },
+    },
+  });
+  const link = createLinkStore();
+  const pending = new Map<string, readonly unknown[]>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const invalidate = (list: readonly (readonly unknown[])[]) => {
+    for (const key of list) pending.set(JSON.stringify(key), key);
+    if (pending.size === 0 || timer !== undefined) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      const all = [...pending.values()];
+      pending.clear();
+      for (const queryKey of all) void client.invalidateQueries({ queryKey });
+    }, coalesceMs);
+  };
+
+  const runs = createRunStore((conversationId) => invalidate([keys.chat.detail(conversationId)]));
+
+  const stop = followEvents(
+    (event) => {
+      switch (event.type) {
+        case "chat:delta":
+          runs.delta(event.data);
+          break;
+        case "tools:streamChunk":
+          runs.chunk(event.data.chunk);
+          break;
+        case "tools:streamEnd":
+          runs.end(event.data);
+          break;
+      }
+      invalidate(staleKeys(event));
+    },
+    (state) => link.setState({ state }),
+  );
+
+  return {
+    client,
+    runs,
+    link,
+    stop: () => {
+      stop();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { useServers } from "@/features/servers";
+import { StatusIcon } from "@/components/status-icon";
+import { Tip } from "@/components/ui/tooltip";
+import { serverLooks, serverSentence } from "@/lib/status";
+
+const most = 8;
+
+/** The live servers as a row of small lamps. */
+export function Lamps({ onOpen }: { onOpen: (name?: string) => void }) {
+  const servers = (useServers().data ?? []).filter((s) => s.status.state !== "off");
+  if (servers.length === 0) return null;
+  const shown = servers.slice(0, most);
+  return (
+    <div role="group" aria-label="Servers" className="flex items-center max-sm:hidden">
+      {shown.map((s) => {
+        const look = serverLooks[s.status.state];
+        return (
+          <Tip
+            key={s.spec.name}
+            text={
+              <>
+                <span className="font-mono">{s.spec.name}</span>: {serverSentence(s.status)}
+              </>
+            }
+          >
+            <button
+              type="button"
+              aria-label={`${s.spec.name}: ${look.word}`}
+              onClick={() => onOpen(s.spec.name)}
+              className="flex size-6 items-center justify-center rounded-md hover:bg-hover"
+            >
+              <StatusIcon look={look} className="size-3.5" />
+            </button>
+          </Tip>
+        );
+      })}
+      {servers.length > most && (
+        <button type="button" onClick={() => onOpen()} className="nums h-6 rounded-md px-1 text-ink-2 text-xs hover:bg-hover">
+          +{servers.length - most}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,143 @@
+import { ChevronLeft } from "lucide-react";
+import { type RefObject, useMemo } from "react";
+import type { ServerView, ToolView } from "@/api/types";
+import { ErrorNote } from "@/components/error-note";
+import { toastError, toastUndo } from "@/components/toast";
+import { IconButton } from "@/components/ui/button";
+import { AddServers, rowFromCopy, ServerDetails, ServerList, useServerActions, useServers, useServersStore } from "@/features/servers";
+import { ToolList } from "@/features/tools";
+import { cn } from "@/lib/cn";
+import { useNav } from "../use-nav";
+
+interface McpToolsProps {
+  servers?: readonly ServerView[];
+  server?: string;
+  tool?: string;
+  catalog: readonly ToolView[];
+  searchRef: RefObject<HTMLInputElement | null>;
+}
+
+/** The servers at the left; the chosen one, or the box to paste into, at the right. */
+export function McpTools({ servers, server, tool, catalog, searchRef }: McpToolsProps) {
+  const nav = useNav();
+  const query = useServers();
+  const actions = useServerActions();
+  const adding = useServersStore((s) => s.adding);
+  const set = useServersStore((s) => s.set);
+  const names = useMemo(() => (servers ?? []).map((s) => s.spec.name), [servers]);
+  const current = servers?.find((s) => s.spec.name === server);
+  const tools = useMemo(
+    () => catalog.filter((t) => t.tool.ref.kind === "mcp" && t.tool.ref.server === current?.spec.name),
+    [catalog, current?.spec.name],
+  );
+
+  if (query.error && !servers) {
+    return (
+      <div className="p-5">
+        <ErrorNote error={query.error} title="The servers could not be read." onRetry={() => void query.refetch()} />
+      </div>
+    );
+  }
+  if (!servers) return <p className="p-5 text-ink-3 text-sm">Reading servers…</p>;
+
+  const select = (name?: string) => {
+    set({ adding: false });
+    nav.openTools("mcp", name);
+  };
+  const report = { onError: (e: unknown) => toastError(e) };
+  const toggle = (name: string, enabled: boolean) => actions.setEnabled.mutate({ name, enabled }, report);
+  const remove = (name: string) =>
+    actions.remove.mutate(name, {
+      onSuccess: (out) => {
+        if (name === server) nav.openTools("mcp");
+        toastUndo(`${name} removed`, () =>
+          actions.restore.mutate(out.undoId, { onSuccess: () => nav.openTools("mcp", name), onError: report.onError }),
+        );
+      },
+      onError: report.onError,
+    });
+  const addDemo = () => actions.addDemo.mutate(undefined, { onSuccess: (view) => select(view.spec.name), onError: report.onError });
+
+  const first = servers.length === 0;
+  const showAdd = first || adding || !current;
+  const add = (
+    <AddServers
+      actions={actions}
+      taken={names}
+      first={first}
+      demoBusy={actions.addDemo.isPending}
+      onAdded={select}
+      onDemo={addDemo}
+      onClose={() => {
+        set({ adding: false });
+        if (!current && servers[0]) nav.openTools("mcp", servers[0].spec.name);
+      }}
+    />
+  );
+  if (first) return add;
+
+  const right = showAdd && (adding || !server) && !current ? undefined : current;
+  const pane = adding ? (
+    add
+  ) : right ? (
+    <ServerDetails
+      key={right.spec.name}
+      server={right}
+      toolCount={tools.length}
+      onBack={
+        <IconButton label="Back to the servers" size="icon-sm" className="md:hidden" onClick={() => nav.openTools("mcp")}>
+          <ChevronLeft />
+        </IconButton>
+      }
+      toolsPanel={
+        <ToolList
+          key={right.spec.name}
+          tools={tools}
+          focus={tool}
+          empty={right.spec.disabled ? "Turn the server on to see its tools." : right.status.state === "connected" ? "This server offers no tools." : "The tools appear when the server is connected."}
+          onServer={() => set({ tab: "activity" })}
+        />
+      }
+      onToggle={(on) => toggle(right.spec.name, on)}
+      onReconnect={() => actions.reconnect.mutate(right.spec.name, report)}
+      onDisconnect={() => actions.disconnect.mutate(right.spec.name, report)}
+      onDuplicate={() => set({ adding: true, text: "", rowsOf: "", rows: [rowFromCopy(right.spec, names)] })}
+      onRemove={() => remove(right.spec.name)}
+      onSave={async (spec) => {
+        await actions.update.mutateAsync({ name: right.spec.name, server: spec });
+        if (spec.name !== right.spec.name) nav.openTools("mcp", spec.name);
+      }}
+    />
+  ) : (
+    <NothingChosen missing={server} />
+  );
+
+  return (
+    <div className="flex h-full min-h-0">
+      <div className={cn("min-h-0 w-[320px] shrink-0 border-line border-r max-lg:w-[280px] max-md:w-full max-md:border-r-0", (adding || right) && "max-md:hidden")}>
+        <ServerList
+          servers={servers}
+          selected={adding ? undefined : current?.spec.name}
+          searchRef={searchRef}
+          onSelect={select}
+          onToggle={toggle}
+          onAdd={() => set({ adding: true })}
+          onRemove={remove}
+          onRename={(name) => {
+            select(name);
+            set({ tab: "settings" });
+          }}
+        />
+      </div>
+      <div className={cn("min-h-0 min-w-0 flex-1", !(adding || right) && "max-md:hidden")}>{pane}</div>
+    </div>
+  );
+}
+
+function NothingChosen({ missing }: { missing?: string }) {
+  return (
+    <p className="p-5 text-ink-2 text-sm">
+      {missing ? `There is no server ${missing}. Choose one at the left.` : "Choose a server at the left, or add one."}
+    </p>
+  );
+}

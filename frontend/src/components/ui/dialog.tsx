@@ -1,0 +1,74 @@
+import { X } from "lucide-react";
+import { Dialog as Primitive } from "radix-ui";
+import type { ReactNode } from "react";
+import { cn } from "@/lib/cn";
+import { Button, IconButton } from "./button";
+
+interface DialogProps {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: ReactNode;
+  description?: ReactNode;
+  children?: ReactNode;
+  className?: string;
+}
+
+export function Dialog({ open, onOpenChange, title, description, children, className }: DialogProps) {
+  return (
+    <Primitive.Root open={open} onOpenChange={onOpenChange}>
+      <Primitive.Portal>
+        <Primitive.Overlay className="fixed inset-0 z-40 animate-appear bg-ink/30 dark:bg-sunken/70" />
+        <Primitive.Content
+          aria-describedby={description ? undefined : ""}
+          className={cn(
+            "-translate-x-1/2 fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[min(520px,calc(100vw-32px))] animate-appear flex-col overflow-hidden rounded-lg border border-line bg-surface shadow-float",
+            className,
+          )}
+        >
+          <div className="flex items-start gap-2 px-4 pt-3 pb-2">
+            <div className="min-w-0 flex-1">
+              <Primitive.Title className="font-semibold text-lg">{title}</Primitive.Title>
+              {description && (
+                <Primitive.Description className="mt-1 text-ink-2 text-sm">{description}</Primitive.Description>
+              )}
+            </div>
+            <Primitive.Close asChild>
+              <IconButton label="Close" size="icon-sm">
+                <X />
+              </IconButton>
+            </Primitive.Close>
+          </div>
+          {children}
+        </Primitive.Content>
+      </Primitive.Portal>
+    </Primitive.Root>
+  );
+}
+
+interface ConfirmProps {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  title: ReactNode;
+  description: ReactNode;
+  action: string;
+  onConfirm: () => void;
+}
+
+export function ConfirmDialog({ open, onOpenChange, title, description, action, onConfirm }: ConfirmProps) {
+  return (
+    <Dialog open={open} onOpenChange={onOpenChange} title={title} description={description}>
+      <div className="flex justify-end gap-2 px-4 pt-2 pb-4">
+        <Button onClick={() => onOpenChange(false)}>Cancel</Button>
+        <Button
+          variant="danger"
+          onClick={() => {
+            onOpenChange(false);
+            onConfirm();
+          }}
+        >
+          {action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,3 @@
+export { ApprovalDock } from "./components/approval-dock";
+export { approvalsHere } from "./lib/batch";
+export { useApprovals, useResolve } from "./queries";

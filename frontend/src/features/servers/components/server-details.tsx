@@ -1,0 +1,216 @@
+import { Copy, Ellipsis, FlaskConical, Pencil, RefreshCw, Trash2, Unplug } from "lucide-react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { CallError, Mask, type ServerView, type TestReport } from "@/api/types";
+import { ErrorNote } from "@/components/error-note";
+import { TextBlock } from "@/components/json-view";
+import { StatusIcon } from "@/components/status-icon";
+import { toastDone } from "@/components/toast";
+import { Badge, toneText } from "@/components/ui/badge";
+import { Button, IconButton } from "@/components/ui/button";
+import { Menu, MenuContent, MenuItem, MenuSeparator, MenuTrigger } from "@/components/ui/menu";
+import { Switch } from "@/components/ui/switch";
+import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
+import { useNow } from "@/components/use-now";
+import { copyText, openOutside } from "@/lib/clipboard";
+import { cn } from "@/lib/cn";
+import { formatAgo, formatMillis, formatElapsed, millisSince } from "@/lib/format";
+import { specAsJson, target, transportNames } from "@/lib/servers";
+import { fixLabels, needsAttention, serverLooks, serverSentence } from "@/lib/status";
+import { testServer } from "../queries";
+import { type DetailTab, useServersStore } from "../store";
+import { ServerActivity } from "./server-activity";
+import { ServerSettings } from "./server-settings";
+import { TestReportView } from "./test-report";
+
+interface ServerDetailsProps {
+  server: ServerView;
+  toolCount: number;
+  toolsPanel: ReactNode;
+  onBack?: ReactNode;
+  onToggle: (enabled: boolean) => void;
+  onReconnect: () => void;
+  onDisconnect: () => void;
+  onDuplicate: () => void;
+  onRemove: () => void;
+  onSave: (server: ServerView["spec"]) => Promise<unknown>;
+}
+
+const installHelp: Record<string, string> = {
+  npx: "https://nodejs.org/",
+  node: "https://nodejs.org/",
+  npm: "https://nodejs.org/",
+  uvx: "https://docs.astral.sh/uv/getting-started/installation/",
+  uv: "https://docs.astral.sh/uv/getting-started/installation/",
+  docker: "https://docs.docker.com/get-started/get-docker/",
+  python: "https://www.python.org/downloads/",
+  python3: "https://www.python.org/downloads/",
+};
+
+export function ServerDetails(props: ServerDetailsProps) {
+  const { server, toolCount, toolsPanel, onBack, onToggle, onReconnect, onDisconnect, onDuplicate, onRemove, onSave } = props;
+  const { spec, status } = server;
+  const tab = useServersStore((s) => s.tab);
+  const set = useServersStore((s) => s.set);
+  const look = serverLooks[status.state];
+  const now = useNow(look.live || status.state === "connected", look.live ? 1000 : 10_000);
+  const test = useTest(server);
+  const busy = status.state === "starting" || status.state === "installing" || status.state === "negotiating";
+
+  const fix = () => {
+    switch (status.fix) {
+      case "reconnect":
+        return onReconnect();
+      case "show_log":
+        return set({ tab: "activity" });
+      case "install": {
+        const help = installHelp[(spec.command ?? "").split(/[\\/]/).at(-1) ?? ""];
+        if (help) openOutside(help);
+        else set({ tab: "settings" });
+        return;
+      }
+      default:
+        set({ tab: "settings" });
+    }
+  };
+
+  return (
+    <Tabs
+      value={tab}
+      onValueChange={(v) => set({ tab: v as DetailTab })}
+      className="flex h-full min-h-0 flex-col"
+      data-testid="server-details"
+      aria-label={`Server ${spec.name}`}
+    >
+      <header className="grid gap-2 px-5 pt-4 pb-3">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+          {onBack}
+          <h3 className="flex min-w-0 flex-1 basis-48 items-center gap-2">
+            <StatusIcon look={look} />
+            <span className="min-w-0 truncate font-mono font-semibold text-base" title={spec.name}>
+              {spec.name}
+            </span>
+            <Badge>{transportNames[spec.transport]}</Badge>
+          </h3>
+          <div className="flex flex-wrap items-center gap-1.5">
+            <Button size="sm" onClick={test.running ? test.cancel : test.start}>
+              <FlaskConical /> {test.running ? "Cancel test" : "Test"}
+            </Button>
+            {!spec.disabled && (
+              <Button size="sm" onClick={onReconnect}>
+                <RefreshCw /> Reconnect
+              </Button>
+            )}
+            {!spec.disabled && status.state !== "off" && (
+              <Button size="sm" onClick={onDisconnect}>
+                <Unplug /> {busy ? "Cancel" : "Disconnect"}
+              </Button>
+            )}
+            <Button size="sm" onClick={() => set({ tab: "settings" })}>
+              <Pencil /> Edit
+            </Button>
+            <Menu>
+              <MenuTrigger asChild>
+                <IconButton label={`More for ${spec.name}`} size="icon-sm">
+                  <Ellipsis />
+                </IconButton>
+              </MenuTrigger>
+              <MenuContent align="end">
+                <MenuItem onSelect={onDuplicate}>
+                  <Copy /> Duplicate
+                </MenuItem>
+                <MenuItem
+                  onSelect={() =>
+                    void copyText(specAsJson(spec, Mask)).then((ok) => ok && toastDone("Copied as JSON, without saved values"))
+                  }
+                >
+                  <Copy /> Copy as JSON
+                </MenuItem>
+                <MenuSeparator />
+                <MenuItem className="text-danger" onSelect={onRemove}>
+                  <Trash2 /> Remove
+                </MenuItem>
+              </MenuContent>
+            </Menu>
+            <Switch aria-label={`${spec.name} on`} checked={!spec.disabled} onCheckedChange={onToggle} />
+          </div>
+        </div>
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+          <p className={cn("min-w-0 text-sm [overflow-wrap:anywhere]", look.tone === "neutral" ? "text-ink-2" : toneText[look.tone])} data-testid="server-sentence">
+            <span className="font-medium">{look.word}</span>
+            {serverSentence(status, now) !== look.word && <span className="text-ink-2">: {serverSentence(status, now)}</span>}
+            {look.live && status.state !== "reconnecting" && (
+              <span className="nums text-ink-3">, {formatElapsed(millisSince(status.since, now))}</span>
+            )}
+          </p>
+          {status.fix && needsAttention(status.state) && (
+            <Button size="sm" variant="primary" onClick={fix}>
+              {fixLabels[status.fix]}
+            </Button>
+          )}
+        </div>
+        <p className="truncate font-mono text-ink-3 text-xs" title={target(spec)}>
+          {target(spec)}
+        </p>
+        {status.state === "connected" && (
+          <p className="nums text-ink-3 text-xs">
+            {[
+              status.serverTitle && `${status.serverTitle}${status.serverVersion ? ` ${status.serverVersion}` : ""}`,
+              status.protocolVersion && `MCP ${status.protocolVersion}`,
+              status.latencyMs !== undefined && formatMillis(status.latencyMs),
+              status.verifiedAt && `verified ${formatAgo(status.verifiedAt, now)}`,
+            ]
+              .filter(Boolean)
+              .join(" · ")}
+          </p>
+        )}
+        {needsAttention(status.state) && status.detail && <TextBlock label="Details" text={status.detail} className="max-h-32" />}
+        {test.running && (
+          <p className="text-ink-2 text-sm" role="status">
+            Testing… A second instance is tried; nothing is changed.
+          </p>
+        )}
+        {test.report && <TestReportView report={test.report} />}
+        {test.error !== undefined && <ErrorNote error={test.error} title="The test did not finish." onRetry={test.start} />}
+      </header>
+      <TabList className="px-5" aria-label={`About ${spec.name}`}>
+        <Tab value="tools">Tools ({toolCount})</Tab>
+        <Tab value="activity">Activity</Tab>
+        <Tab value="settings">Settings</Tab>
+      </TabList>
+      <TabPanel value="tools" className="overflow-hidden">
+        {toolsPanel}
+      </TabPanel>
+      <TabPanel value="activity" className="overflow-y-auto p-5">
+        <ServerActivity name={spec.name} />
+      </TabPanel>
+      <TabPanel value="settings" className="overflow-y-auto p-5">
+        <ServerSettings key={spec.name} server={server} onSave={onSave} />
+      </TabPanel>
+    </Tabs>
+  );
+}
+
+function useTest(server: ServerView) {
+  const [state, setState] = useState<{ running: boolean; report?: TestReport; error?: unknown }>({ running: false });
+  const abort = useRef<AbortController>(null);
+  const name = server.spec.name;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a report speaks of one server only
+  useEffect(() => {
+    setState({ running: false });
+    return () => abort.current?.abort();
+  }, [name]);
+  return {
+    ...state,
+    cancel: () => abort.current?.abort(),
+    start: () => {
+      const mine = new AbortController();
+      abort.current = mine;
+      setState({ running: true });
+      testServer(server.spec, name, mine.signal).then(
+        (report) => !mine.signal.aborted && setState({ running: false, report }),
+        (error: unknown) =>
+          setState({ running: false, error: error instanceof CallError && error.code === "canceled" ? undefined : error }),
+      );
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import { useState } from "react";
+import type { ServerView } from "@/api/types";
+import { ErrorNote } from "@/components/error-note";
+import { toastDone } from "@/components/toast";
+import { Button } from "@/components/ui/button";
+import { Callout } from "@/components/ui/callout";
+import { placeLabel } from "@/lib/servers";
+import { SpecEditor } from "./spec-editor";
+
+interface ServerSettingsProps {
+  server: ServerView;
+  onSave: (spec: ServerView["spec"]) => Promise<unknown>;
+}
+
+export function ServerSettings({ server, onSave }: ServerSettingsProps) {
+  // Without edits the saved settings show; so a key that was typed is gone after saving.
+  const [edited, setDraft] = useState<ServerView["spec"]>();
+  const draft = edited ?? server.spec;
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  // The rows hold their own state; a new key lays them out anew.
+  const [round, setRound] = useState(0);
+  const changed = JSON.stringify(draft) !== JSON.stringify(server.spec);
+  const missing = server.status.missingValues ?? [];
+
+  const save = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onSave(draft);
+      setDraft(undefined);
+      setRound((n) => n + 1);
+      toastDone(`${draft.name} saved. It reconnects with the new settings.`);
+    } catch (err) {
+      setError(err);
+    } finally {
+      setBusy(false);
+    }
+  };
+
+  return (
+    <form
+      className="grid max-w-[640px] gap-4"
+      onSubmit={(e) => {
+        e.preventDefault();
+        if (changed) void save();
+      }}
+    >
+      {missing.length > 0 && (
+        <Callout tone="warning" title="Values are missing.">
+          <span className="font-mono text-xs">{missing.map(placeLabel).join(", ")}</span>
+        </Callout>
+      )}
+      <SpecEditor key={round} spec={draft} onChange={setDraft} />
+      <label className="flex items-center gap-2 text-sm">
+        <input
+          type="checkbox"
+          className="size-4 accent-accent"
+          checked={draft.disabled ?? false}
+          onChange={(e) => setDraft({ ...draft, disabled: e.target.checked })}
+        />
+        Off: do not start this server
+      </label>
+      {error !== undefined && <ErrorNote error={error} title="The settings were not saved." />}
+      <div className="sticky bottom-0 flex gap-2 bg-canvas py-2">
+        <Button type="submit" variant="primary" disabled={!changed || busy}>
+          Save
+        </Button>
+        <Button
+          disabled={!changed || busy}
+          onClick={() => {
+            setDraft(undefined);
+            setRound((n) => n + 1);
+          }}
+        >
+          Revert
+        </Button>
+      </div>
+    </form>
+  );
+}

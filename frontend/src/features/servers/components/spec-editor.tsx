@@ -1,0 +1,103 @@
+import { Plus, X } from "lucide-react";
+import type { ServerSpec, Transport } from "@/api/types";
+import { Button, IconButton } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
+import { Input, NativeSelect } from "@/components/ui/input";
+import { KeyRows } from "./key-rows";
+
+interface SpecEditorProps {
+  spec: ServerSpec;
+  onChange: (spec: ServerSpec) => void;
+  /** Leaves out the name, where it is edited elsewhere. */
+  noName?: boolean;
+}
+
+/** Every setting of a server, as tools.json keeps it. */
+export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
+  const set = (change: Partial<ServerSpec>) => onChange({ ...spec, ...change });
+  const stdio = spec.transport === "stdio";
+  return (
+    <div className="grid gap-4">
+      <div className="grid gap-4 sm:grid-cols-2">
+        {!noName && (
+          <Field label="Name" hint="Models see it in the names of its tools.">
+            {(ids) => (
+              <Input {...ids} className="font-mono text-xs" value={spec.name} onChange={(e) => set({ name: e.target.value })} />
+            )}
+          </Field>
+        )}
+        <Field label="Transport">
+          {(ids) => (
+            <NativeSelect {...ids} value={spec.transport} onChange={(e) => set({ transport: e.target.value as Transport })}>
+              <option value="stdio">stdio (a program on this computer)</option>
+              <option value="streamable-http">Streamable HTTP</option>
+              <option value="sse">HTTP+SSE (older servers)</option>
+            </NativeSelect>
+          )}
+        </Field>
+      </div>
+      {stdio ? (
+        <>
+          <Field label="Command">
+            {(ids) => (
+              <Input {...ids} className="font-mono text-xs" value={spec.command ?? ""} onChange={(e) => set({ command: e.target.value })} />
+            )}
+          </Field>
+          <ArgRows args={spec.args ?? []} onChange={(args) => set({ args })} />
+          <KeyRows label="Environment" noun="variable" values={spec.env ?? {}} onChange={(env) => set({ env })} />
+          <Field label="Working folder" hint="Empty means your home folder.">
+            {(ids) => (
+              <Input {...ids} className="font-mono text-xs" value={spec.cwd ?? ""} onChange={(e) => set({ cwd: e.target.value })} />
+            )}
+          </Field>
+        </>
+      ) : (
+        <>
+          <Field label="URL">
+            {(ids) => (
+              <Input {...ids} type="url" className="font-mono text-xs" value={spec.url ?? ""} onChange={(e) => set({ url: e.target.value })} />
+            )}
+          </Field>
+          <KeyRows label="Headers" noun="header" values={spec.headers ?? {}} onChange={(headers) => set({ headers })} />
+        </>
+      )}
+      <Field label="Time limit of a call, in seconds" hint="Empty means the default of 60 seconds.">
+        {(ids) => (
+          <Input
+            {...ids}
+            type="number"
+            min={1}
+            className="nums w-32"
+            value={spec.timeout ? spec.timeout / 1000 : ""}
+            onChange={(e) => set({ timeout: e.target.value ? Math.round(Number(e.target.value) * 1000) : 0 })}
+          />
+        )}
+      </Field>
+    </div>
+  );
+}
+
+function ArgRows({ args, onChange }: { args: readonly string[]; onChange: (args: string[]) => void }) {
+  return (
+    <fieldset className="grid gap-1.5">
+      <legend className="mb-1 font-medium text-sm">Arguments</legend>
+      {args.map((a, i) => (
+        <div key={i} className="flex items-center gap-1.5">
+          <span className="nums w-5 text-right text-ink-3 text-xs">{i + 1}</span>
+          <Input
+            aria-label={`Argument ${i + 1}`}
+            className="min-w-0 flex-1 font-mono text-xs"
+            value={a}
+            onChange={(e) => onChange(args.map((x, j) => (j === i ? e.target.value : x)))}
+          />
+          <IconButton label={`Remove argument ${i + 1}`} size="icon-sm" onClick={() => onChange(args.filter((_, j) => j !== i))}>
+            <X />
+          </IconButton>
+        </div>
+      ))}
+      <Button size="sm" className="justify-self-start" onClick={() => onChange([...args, ""])}>
+        <Plus /> Add argument
+      </Button>
+    </fieldset>
+  );
+}

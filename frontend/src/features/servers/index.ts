@@ -1,0 +1,6 @@
+export { AddServers } from "./components/add-servers";
+export { ServerDetails } from "./components/server-details";
+export { ServerList } from "./components/server-list";
+export { rowFromCopy } from "./lib/review";
+export { useServerActions, useServers } from "./queries";
+export { useServersStore } from "./store";

@@ -1,0 +1,34 @@
+import { create } from "zustand";
+import type { ServerFilter } from "@/lib/servers";
+import type { ReviewRow } from "./lib/review";
+
+export type DetailTab = "tools" | "activity" | "settings";
+
+interface ServersState {
+  search: string;
+  filter: ServerFilter;
+  tab: DetailTab;
+  /** The add flow outlives a closed dialog: text and rows stay until saved or discarded. */
+  adding: boolean;
+  text: string;
+  rows: readonly ReviewRow[];
+  /** The text that rows were made from. */
+  rowsOf: string;
+  set(change: Partial<Pick<ServersState, "search" | "filter" | "tab" | "adding" | "text" | "rows" | "rowsOf">>): void;
+  setRow(key: string, change: Partial<ReviewRow>): void;
+  /** Drops what was pasted: it may hold keys. */
+  clearAdd(): void;
+}
+
+export const useServersStore = create<ServersState>((set) => ({
+  search: "",
+  filter: "all",
+  tab: "tools",
+  adding: false,
+  text: "",
+  rows: [],
+  rowsOf: "",
+  set: (change) => set(change),
+  setRow: (key, change) => set((s) => ({ rows: s.rows.map((r) => (r.key === key ? { ...r, ...change } : r)) })),
+  clearAdd: () => set({ adding: false, text: "", rows: [], rowsOf: "" }),
+}));

@@ -1,0 +1,5 @@
+export { About } from "./components/about";
+export { Appearance } from "./components/appearance";
+export { ConfigBanner } from "./components/config-banner";
+export { useTheme } from "./hooks/use-theme";
+export { useInfo, useSettings, useUpdateSettings } from "./queries";

@@ -1,0 +1,112 @@
+import { Plus, Search } from "lucide-react";
+import { type RefObject, useState } from "react";
+import type { CustomTool, ToolView } from "@/api/types";
+import { ErrorNote } from "@/components/error-note";
+import { toastError, toastUndo } from "@/components/toast";
+import { Button } from "@/components/ui/button";
+import { Callout } from "@/components/ui/callout";
+import { Input } from "@/components/ui/input";
+import { Switch } from "@/components/ui/switch";
+import { cn } from "@/lib/cn";
+import { useCustomToolActions, useCustomTools } from "../queries";
+import { useToolsStore } from "../store";
+import { CustomEditor } from "./custom-editor";
+
+const newKey = "+new";
+
+/** The person's own tools, as tools.json keeps them. */
+export function CustomTools({ catalog, searchRef }: { catalog: readonly ToolView[]; searchRef: RefObject<HTMLInputElement | null> }) {
+  const custom = useCustomTools();
+  const actions = useCustomToolActions();
+  const selected = useToolsStore((s) => s.custom);
+  const select = useToolsStore((s) => s.selectCustom);
+  const drafts = useToolsStore((s) => s.drafts);
+  const [search, setSearch] = useState("");
+
+  if (custom.error) {
+    return (
+      <div className="p-5">
+        <ErrorNote error={custom.error} title="Your tools could not be read." onRetry={() => void custom.refetch()} />
+      </div>
+    );
+  }
+  if (!custom.data) return <p className="p-5 text-ink-3 text-sm">Reading your tools…</p>;
+  const { tools, runnable } = custom.data;
+  const shown = tools.filter((t) => `${t.name} ${t.description}`.toLowerCase().includes(search.toLowerCase()));
+  const isNew = selected === newKey || tools.length === 0;
+  const tool = isNew ? undefined : (tools.find((t) => t.name === selected) ?? tools[0]);
+
+  const toggle = (t: CustomTool, enabled: boolean) =>
+    actions.update.mutate({ name: t.name, tool: { ...t, enabled } }, { onError: (e) => toastError(e) });
+  const remove = (t: CustomTool) =>
+    actions.remove.mutate(t.name, {
+      onSuccess: (out) => {
+        select(undefined);
+        toastUndo(`${t.name} removed`, () => actions.restore.mutate(out.undoId, { onError: (e) => toastError(e) }));
+      },
+      onError: (e) => toastError(e),
+    });
+
+  return (
+    <div className="flex h-full min-h-0 max-md:flex-col">
+      <div className="flex min-h-0 w-[300px] shrink-0 flex-col border-line border-r max-md:h-48 max-md:w-full max-md:border-r-0 max-md:border-b">
+        <div className="flex gap-2 border-line border-b p-3">
+          <div className="relative min-w-0 flex-1">
+            <Search className="pointer-events-none absolute top-2 left-2 size-4 text-ink-3" aria-hidden />
+            <Input ref={searchRef} type="search" aria-label="Search custom tools" placeholder="Search tools" className="pl-8" value={search} onChange={(e) => setSearch(e.target.value)} />
+          </div>
+          <Button variant="primary" onClick={() => select(newKey)}>
+            <Plus /> Add
+          </Button>
+        </div>
+        <ul className="min-h-0 flex-1 overflow-y-auto p-1.5" aria-label="Custom tools">
+          {shown.map((t) => (
+            <li
+              key={t.name}
+              className={cn("flex items-center gap-1 rounded-md pr-2 hover:bg-hover", t === tool && "bg-accent-soft hover:bg-accent-soft")}
+            >
+              <button
+                type="button"
+                aria-current={t === tool ? "true" : undefined}
+                onClick={() => select(t.name)}
+                className="grid min-h-11 min-w-0 flex-1 content-center rounded-md px-2 py-1 text-left"
+              >
+                <span className="flex items-center gap-1.5">
+                  <span className="truncate font-medium font-mono text-xs">{t.name}</span>
+                  {drafts[t.name] && <span className="text-warning text-xs">unsaved</span>}
+                </span>
+                <span className="truncate text-ink-2 text-xs">{t.enabled ? t.description || "No description" : "Off"}</span>
+              </button>
+              <Switch aria-label={`${t.name} on`} checked={t.enabled} onCheckedChange={(on) => toggle(t, on)} />
+            </li>
+          ))}
+          {tools.length === 0 && <li className="p-3 text-ink-2 text-sm">No custom tool yet. Write the first at the right.</li>}
+          {tools.length > 0 && shown.length === 0 && <li className="p-3 text-ink-2 text-sm">No tool matches “{search}”.</li>}
+        </ul>
+      </div>
+      <div className="min-h-0 min-w-0 flex-1 overflow-y-auto p-5">
+        <div className="grid max-w-[760px] gap-4">
+          {!runnable && (
+            <Callout tone="info" role="note">
+              Running JavaScript is not in this version yet. Your tools are saved in tools.json.
+            </Callout>
+          )}
+          <CustomEditor
+            key={tool?.name ?? newKey}
+            draftKey={tool?.name ?? newKey}
+            tool={tool}
+            taken={tools.map((t) => t.name)}
+            runnable={runnable}
+            view={catalog.find((v) => v.tool.ref.kind === "custom" && v.tool.ref.name === tool?.name)}
+            onSave={async (next) => {
+              if (tool) await actions.update.mutateAsync({ name: tool.name, tool: next });
+              else await actions.add.mutateAsync(next);
+              select(next.name);
+            }}
+            onRemove={tool ? () => remove(tool) : undefined}
+          />
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,87 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { Search } from "lucide-react";
+import { useEffect, useMemo, useRef } from "react";
+import type { ToolView } from "@/api/types";
+import { Input } from "@/components/ui/input";
+import { toolKey } from "../lib/keys";
+import { useToolsStore } from "../store";
+import { ToolRow } from "./tool-row";
+
+interface ToolListProps {
+  tools: readonly ToolView[];
+  /** What to say when there is none. */
+  empty: string;
+  /** The name of a tool to open and show. */
+  focus?: string;
+  onServer?: () => void;
+}
+
+const searchFrom = 8;
+
+/** The tools of a server. Stays quick with a thousand of them. */
+export function ToolList({ tools, empty, focus, onServer }: ToolListProps) {
+  const search = useToolsStore((s) => s.search);
+  const setSearch = useToolsStore((s) => s.setSearch);
+  const setOpen = useToolsStore((s) => s.setOpen);
+  const scroller = useRef<HTMLDivElement>(null);
+  const useSearch = tools.length >= searchFrom;
+  const shown = useMemo(() => {
+    const words = useSearch ? search.toLowerCase().split(/\s+/).filter(Boolean) : [];
+    if (words.length === 0) return tools;
+    return tools.filter((t) => {
+      const text = `${t.tool.ref.name} ${t.tool.title} ${t.tool.description}`.toLowerCase();
+      return words.every((w) => text.includes(w));
+    });
+  }, [tools, search, useSearch]);
+
+  const virtual = useVirtualizer({
+    count: shown.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 56,
+    getItemKey: (i) => (shown[i] ? toolKey(shown[i].tool.ref) : i),
+    overscan: 6,
+  });
+
+  const focusAt = focus ? shown.findIndex((t) => t.tool.ref.name === focus) : -1;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each tool that is asked for
+  useEffect(() => {
+    const found = shown[focusAt];
+    if (!found) return;
+    setOpen(toolKey(found.tool.ref), true);
+    virtual.scrollToIndex(focusAt, { align: "start" });
+  }, [focusAt, focus]);
+
+  if (tools.length === 0) return <p className="p-5 text-ink-2 text-sm">{empty}</p>;
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      {useSearch && (
+        <div className="relative px-5 pt-3">
+          <Search className="pointer-events-none absolute top-5 left-7 size-4 text-ink-3" aria-hidden />
+          <Input type="search" aria-label="Search tools" placeholder="Search tools" className="pl-8" value={search} onChange={(e) => setSearch(e.target.value)} />
+        </div>
+      )}
+      <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto px-5 py-3">
+        {shown.length === 0 && <p className="text-ink-2 text-sm">No tool matches “{search}”.</p>}
+        <ul className="relative" style={{ height: virtual.getTotalSize() }} aria-label="Tools">
+          {virtual.getVirtualItems().map((item) => {
+            const view = shown[item.index];
+            if (!view) return null;
+            return (
+              <li
+                key={item.key}
+                data-index={item.index}
+                ref={virtual.measureElement}
+                aria-setsize={shown.length}
+                aria-posinset={item.index + 1}
+                className="absolute top-0 left-0 w-full pb-1.5"
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
+                <ToolRow view={view} onServer={onServer} />
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { setWire } from "@/api/transport";
+import { desktopWire, isDesktop } from "@/api/wire-desktop";
+import { httpWire, saveToken, takeToken } from "@/api/wire-http";
+import { App } from "@/app/app";
+import { TokenPage } from "@/app/pages/token-page";
+import { type Runtime, startRuntime } from "@/app/runtime";
+import { applyLastTheme } from "@/lib/theme";
+import "./styles.css";
+
+applyLastTheme();
+
+const root = createRoot(document.getElementById("root") as HTMLElement);
+let runtime: Runtime | undefined;
+
+function show(): void {
+  runtime?.stop();
+  runtime = startRuntime();
+  root.render(
+    <StrictMode>
+      <App key={Math.random()} runtime={runtime} onToken={useToken} />
+    </StrictMode>,
+  );
+}
+
+function useToken(token: string): void {
+  saveToken(token);
+  setWire(httpWire(token));
+  show();
+}
+
+async function start(): Promise<void> {
+  if (import.meta.env.DEV && new URLSearchParams(location.search).has("fake")) {
+    const { fakeWire } = await import("@/test/fake-wire");
+    setWire(fakeWire());
+    show();
+    return;
+  }
+  if (isDesktop()) {
+    setWire(desktopWire);
+    show();
+    return;
+  }
+  const token = takeToken();
+  if (token) useToken(token);
+  else
+    root.render(
+      <StrictMode>
+        <TokenPage refused={false} onToken={useToken} />
+      </StrictMode>,
+    );
+}
+
+void start();
