@@ -138,6 +138,18 @@ func (s session) until(what, condition string) {
 	}, patience, 100*time.Millisecond, what)
 }
 
+// click presses the mouse on an element, as a person would.
+func (s session) click(xpath string) {
+	s.t.Helper()
+	var element map[string]string
+	require.Eventually(s.t, func() bool {
+		return s.do(http.MethodPost, "/element", map[string]string{"using": "xpath", "value": xpath}, &element) == nil
+	}, patience, 100*time.Millisecond, "no element %s", xpath)
+	for _, id := range element {
+		require.NoError(s.t, s.do(http.MethodPost, "/element/"+id+"/click", nil, nil))
+	}
+}
+
 func (s session) screenshot(name string) {
 	s.t.Helper()
 	var png string
@@ -189,18 +201,18 @@ func TestWindow(t *testing.T) {
 
 	// A server is added, connects, and its tools and events reach the page.
 	eval[any](s, `window.seen = []; window.runtime.EventsOn("patchbay", (batch) => { for (const e of JSON.parse(batch)) window.seen.push(e.type) });`)
-	eval[any](s, bound("McpAddDemoServer", "{}"))
+	s.click(`//button[normalize-space()="Add the demo server"]`)
 	s.until("the demo server's tools", `JSON.parse(await window.go.main.App.ToolsGet("", "{}")).tools.some((t) => t.alias === "demo__current_time")`)
 	s.until("an event about it", `window.seen.includes("servers:changed")`)
 	raw, err := os.ReadFile(filepath.Join(home, "tools.json"))
 	require.NoError(t, err)
 	require.Contains(t, string(raw), `"demo-server"`)
-	s.until("the server on screen", `/demo/i.test(document.body.innerText)`)
+	s.until("the server on screen", `document.body.innerText.includes("1 server connected")`)
+	s.screenshot("window-with-server.png")
 
 	// A call goes through the gate and into the log.
 	out := eval[struct{ Status string }](s, bound("ToolsExecute", `{"ref":{"kind":"mcp","server":"demo","name":"roll_dice"},"arguments":{}}`))
 	require.Equal(t, "done", out.Status)
-	s.screenshot("window-with-server.png")
 
 	// Closing the window ends the servers, too.
 	pids := children(t, home)
