@@ -1,13 +1,14 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,11 +39,21 @@ func BenchmarkCall(b *testing.B) {
 		})
 		for _, kind := range []string{"", testmcp.EventAnswers} {
 			b.Run("http"+kind+"/"+c.name, func(b *testing.B) {
-				h := testmcp.Handler(testmcp.Options{Faults: []string{kind}})
-				srv := httptest.NewServer(h)
-				defer srv.Close()
-				defer h.Close()
-				compare(b, core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: srv.URL}, &sdk.StreamableClientTransport{Endpoint: srv.URL}, c.tool, c.args)
+				cmd := exec.Command(self)
+				env, err := json.Marshal(testmcp.Options{HTTP: true, Faults: []string{kind}})
+				require.NoError(b, err)
+				cmd.Env = append(os.Environ(), testmcp.Variable+"="+string(env))
+				in, err := cmd.StdinPipe()
+				require.NoError(b, err)
+				out, err := cmd.StdoutPipe()
+				require.NoError(b, err)
+				require.NoError(b, cmd.Start())
+				defer cmd.Wait()
+				defer in.Close()
+				url, err := bufio.NewReader(out).ReadString('\n')
+				require.NoError(b, err)
+				url = strings.TrimSpace(url)
+				compare(b, core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: url}, &sdk.StreamableClientTransport{Endpoint: url}, c.tool, c.args)
 			})
 		}
 	}

@@ -135,7 +135,6 @@ func (s *server) suspect(l *link, he *httpError) {
 	case he.session:
 		l.lose("The server no longer knows the session.")
 	case he.status == 401:
-		l.denied.Store(true)
 		l.lose("The server wants you to sign in.")
 	case he.status == 0:
 		l.lose("The server cannot be reached: " + sentence(netCause(he.err)))

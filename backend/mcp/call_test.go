@@ -150,14 +150,14 @@ func TestCancel(t *testing.T) {
 		at := time.Now()
 		cancel()
 		err := <-errs
-		assert.Less(t, time.Since(at), 100*time.Millisecond)
+		assert.Less(t, time.Since(at), 500*time.Millisecond)
 		assert.Equal(t, core.CodeCanceled, core.CodeOf(err))
 
 		ctx, cancel = context.WithTimeout(context.Background(), 50*time.Millisecond)
 		defer cancel()
 		at = time.Now()
 		_, err = w.Call(ctx, ref("s", "hang"), "c2", nil, nil)
-		assert.Less(t, time.Since(at), 150*time.Millisecond)
+		assert.Less(t, time.Since(at), 500*time.Millisecond)
 		assert.Equal(t, core.CodeTimeout, core.CodeOf(err))
 		if w.status("s").Transport == core.TransportStdio {
 			require.Eventually(t, func() bool {
@@ -184,7 +184,7 @@ func TestCancelOfServerThatDoesNotRead(t *testing.T) {
 			at := time.Now()
 			_, err := w.Call(ctx, ref("s", "hang"), fmt.Sprint(i), arg, nil)
 			assert.Equal(t, core.CodeTimeout, core.CodeOf(err))
-			assert.Less(t, time.Since(at), 500*time.Millisecond)
+			assert.Less(t, time.Since(at), 5*time.Second) // on a busy machine; stuck would be for ever
 		})
 	}
 	wg.Wait()

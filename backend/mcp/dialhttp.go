@@ -69,11 +69,13 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	base.TLSHandshakeTimeout = 10 * time.Second
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1)}
-	rt := &roundTripper{base: base, host: u.Scheme + "://" + u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
+	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
+	rt := &roundTripper{base: base, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
 	for k, v := range a.spec.Headers {
 		rt.header.Set(k, v)
 	}
 	rt.onListen = func() { l.lose("The server ended its stream of changes.") }
+	rt.onDenied = func() { l.denied.Store(true) }
 	rt.logged = func(level, text string) { a.log.add(level+": ", text) }
 	r := &httpRPC{rt: rt, ctx: lctx, sinks: map[string]*sink{}}
 	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
@@ -92,6 +94,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	if err != nil {
 		cancel()
 		rt.closed.Store(true)
+		endStreams() // Connect may wait for one, past its own context
 		end()
 		base.CloseIdleConnections()
 		if ctx.Err() != nil {
@@ -109,6 +112,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l.gone = gone
 	l.shut = func() {
 		rt.closed.Store(true)
+		endStreams()
 		end()
 		base.CloseIdleConnections()
 		close(gone)

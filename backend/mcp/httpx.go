@@ -27,12 +27,15 @@ const goodbye = 2 * time.Second
 // session updates, and with them the version header and the GET stream.
 type roundTripper struct {
 	base     http.RoundTripper
-	host     string        // the configured scheme and host; headers go nowhere else
+	ctx      context.Context // of the link: streams end with it
+	scheme   string          // the configured scheme and host; headers go nowhere else
+	host     string
 	header   http.Header   // configured
 	probe    time.Duration // for the answer to server/discover
 	stream   time.Duration // for the headers of a GET or subscriptions/listen
 	maxBody  int
 	onListen func() // a subscriptions/listen stream ended
+	onDenied func() // a request within the session was answered with 401
 	logged   func(level, text string)
 
 	closed atomic.Bool
@@ -44,12 +47,10 @@ type roundTripper struct {
 	bodyI   string // begin of a refused initialize
 }
 
-func origin(r *http.Request) string { return r.URL.Scheme + "://" + r.URL.Host }
-
 // RoundTrip implements http.RoundTripper.
 func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	l := liftOf(req.Context())
-	own := origin(req) == t.host
+	own := req.URL.Host == t.host && req.URL.Scheme == t.scheme
 	if !own && req.Method == http.MethodPost && req.Response == nil {
 		// MCP 2024-11-05, HTTP with SSE: the endpoint must be of the stream's origin.
 		return fake(req, http.StatusForbidden, "text/plain", "the server names an endpoint of another origin"), nil
@@ -245,6 +246,9 @@ func (t *roundTripper) notify(req *http.Request, fresh func(context.Context) *ht
 // seen remembers what explains a failure later, since the SDK turns a status
 // into text.
 func (t *roundTripper) seen(method string, resp *http.Response) {
+	if resp.StatusCode == http.StatusUnauthorized && t.onDenied != nil {
+		t.onDenied() // before the SDK ends the session over it
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.denied = 0
@@ -272,20 +276,26 @@ func (t *roundTripper) state() (initialize, denied int, body string) {
 }
 
 // headersWithin bounds the wait for response headers only, not the stream.
-// nil, nil means that the time ran out.
+// nil, nil means that the time ran out, or that the link ended.
 func (t *roundTripper) headersWithin(req *http.Request, d time.Duration) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(req.Context())
+	release := context.AfterFunc(t.ctx, cancel)
 	timer := time.AfterFunc(d, cancel)
 	resp, err := t.base.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		cancel()
-		if !timer.Stop() && req.Context().Err() == nil {
+		release()
+		// At the link's end too: an error would only make the SDK try again.
+		if !timer.Stop() && req.Context().Err() == nil || t.ctx.Err() != nil {
 			return nil, nil
 		}
 		return nil, err
 	}
 	timer.Stop()
-	resp.Body = &closeHook{ReadCloser: resp.Body, f: cancel}
+	resp.Body = &closeHook{ReadCloser: resp.Body, f: func() {
+		cancel()
+		release()
+	}}
 	return resp, nil
 }
 

@@ -159,7 +159,7 @@ type eventBody struct {
 }
 
 func newEventBody(body io.ReadCloser, l *lift, logged func(level, text string)) *eventBody {
-	return &eventBody{ReadCloser: body, l: l, logged: logged, in: bufio.NewReaderSize(body, 16<<10)}
+	return &eventBody{ReadCloser: body, l: l, logged: logged, in: bufio.NewReaderSize(body, 4<<10)}
 }
 
 func (b *eventBody) Read(p []byte) (int, error) {

@@ -58,10 +58,17 @@ func New(o Options) *Manager {
 // that are gone, restarts those that changed and leaves the others alone. It
 // returns at once. Of several specs with one name the first counts.
 func (m *Manager) Apply(specs []core.ServerSpec) {
+	if m.apply(specs) {
+		m.notify("")
+	}
+}
+
+// apply reports false when the manager is closed.
+func (m *Manager) apply(specs []core.ServerSpec) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return
+		return false
 	}
 	old := m.fleet.Load()
 	next := &fleet{named: make(map[string]*server, len(specs))}
@@ -118,7 +125,7 @@ func (m *Manager) Apply(specs []core.ServerSpec) {
 			}
 		})
 	}
-	m.notify("")
+	return true
 }
 
 // sameProgram reports whether both configurations reach the same server.

@@ -152,9 +152,7 @@ func TestTestLeavesNothing(t *testing.T) {
 	var steps []core.TestStep
 	rep := w.Test(context.Background(), spec, func(s core.TestStep) { steps = append(steps, s) })
 	require.True(t, rep.OK, "%+v", rep)
-	for _, pid := range pids(t, spec) {
-		require.Empty(t, startTime(pid), "gone when Test returns")
-	}
+	requireGone(t, spec, 2)
 	assert.Equal(t, rep.Steps, steps)
 	require.Len(t, steps, 4)
 	assert.Equal(t, []string{stepFind, stepStart, stepHandshake, stepList}, []string{steps[0].Name, steps[1].Name, steps[2].Name, steps[3].Name})
@@ -173,9 +171,7 @@ func TestTestLeavesNothing(t *testing.T) {
 	rep = w.Test(ctx, hung, nil)
 	assert.False(t, rep.OK)
 	assert.Equal(t, "The test of h was stopped.", rep.Message)
-	for _, pid := range pids(t, hung) {
-		require.Empty(t, startTime(pid))
-	}
+	requireGone(t, hung, 0)
 	web, _ := httpSpec(t, "web", testmcp.Options{Faults: []string{testmcp.Unauthorized}})
 	rep = w.Test(context.Background(), web, nil)
 	assert.Equal(t, core.FixSignIn, rep.Fix)
@@ -187,16 +183,17 @@ func TestTestLeavesNothing(t *testing.T) {
 func TestCloseWhileStarting(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []string{testmcp.Hang, testmcp.Mute, testmcp.Exit, ""} {
-		w := newWorld(t)
+		w := newWorld(t, func(o *Options) { o.Limits.Stream, o.Limits.Probe = time.Minute, time.Minute })
 		spec := stdioSpec(t, "s", testmcp.Options{Faults: []string{fault}})
 		web, _ := httpSpec(t, "w", testmcp.Options{Faults: []string{testmcp.DiscoverHangs}})
-		w.Apply([]core.ServerSpec{spec, web})
+		get, h := httpSpec(t, "g", testmcp.Options{Faults: []string{testmcp.GetHangs}})
+		listen, h2 := httpSpec(t, "l", testmcp.Options{Faults: []string{testmcp.Modern, testmcp.ListenHangs}})
+		w.Apply([]core.ServerSpec{spec, web, get, listen})
+		require.Eventually(t, func() bool { return h.Count("GET") > 0 && h2.Count("subscriptions/listen") > 0 }, 5*time.Second, time.Millisecond)
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		require.NoError(t, w.Close(ctx), fault)
 		cancel()
-		for _, pid := range pids(t, spec) {
-			require.Empty(t, startTime(pid))
-		}
+		requireGone(t, spec, 0)
 		w.Apply([]core.ServerSpec{spec})
 		assert.Equal(t, core.StateOff, w.status("s").State, "a closed manager starts nothing")
 	}

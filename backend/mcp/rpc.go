@@ -138,7 +138,7 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 	}
 	res, err := r.session.CallTool(withLift(ctx, l), p)
 	if err != nil {
-		if r.ctx.Err() != nil && outer.Err() == nil {
+		if r.ctx.Err() != nil && outer.Err() == nil && l.status == 0 {
 			return nil, errLost
 		}
 		return nil, r.explain(outer, err, l)

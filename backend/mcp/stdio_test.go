@@ -154,9 +154,7 @@ func TestCloseLeavesNoProcess(t *testing.T) {
 	require.NoError(t, w.Close(ctx))
 	require.Equal(t, core.CodeUnavailable, core.CodeOf(<-lost))
 	for _, s := range specs {
-		for _, pid := range pids(t, s) {
-			require.Empty(t, startTime(pid), "%s is left after Close", s.Name)
-		}
+		requireGone(t, s, 1)
 	}
 }
 
@@ -210,7 +208,7 @@ func TestHangingServersDelayNobody(t *testing.T) {
 	specs = append(specs, stdioSpec(t, "good", testmcp.Options{}))
 	began := time.Now()
 	w.Apply(specs)
-	assert.Less(t, time.Since(began), 100*time.Millisecond, "Apply returns at once")
+	assert.Less(t, time.Since(began), 500*time.Millisecond, "Apply returns at once")
 	w.until("good", core.StateConnected)
 	assert.Less(t, time.Since(began), 4*time.Second)
 	assert.False(t, w.status("h1").State.Settled())

@@ -10,6 +10,9 @@ package testmcp
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -99,6 +102,9 @@ type Options struct {
 	LivesFile string `json:"livesFile,omitempty"`
 	// Token is the value that Authorization must have; "" accepts anything.
 	Token string `json:"token,omitempty"`
+	// HTTP serves over HTTP on a free port instead of stdio, for a process. The
+	// address is the first line on stdout; the end of stdin ends it.
+	HTTP bool `json:"http,omitempty"`
 	// Target is where Redirects sends requests.
 	Target string `json:"target,omitempty"`
 }
@@ -126,7 +132,26 @@ func Main() {
 		fmt.Fprintln(os.Stderr, "testmcp:", err)
 		os.Exit(2)
 	}
+	if o.HTTP {
+		os.Exit(serveHTTP(o))
+	}
 	os.Exit(Serve(o, os.Stdin, os.Stdout, os.Stderr))
+}
+
+func serveHTTP(o Options) int {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testmcp:", err)
+		return 1
+	}
+	fmt.Printf("http://%s/mcp\n", l.Addr())
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	srv := &http.Server{Handler: Handler(o), ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintln(os.Stderr, "testmcp:", srv.Serve(l))
+	return 1
 }
 
 // message is any JSON-RPC message.
