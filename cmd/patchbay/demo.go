@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -26,9 +25,6 @@ func (c *demoServerCmd) Run(a *app) error {
 			return err
 		}
 		c.Scratch = filepath.Join(paths.Data, "demo")
-	}
-	if err := os.MkdirAll(c.Scratch, 0o700); err != nil {
-		return core.Errorf(core.CodeInvalid, "The folder %s for notes cannot be made: %w", c.Scratch, err)
 	}
 	server := demo.New(c.Scratch)
 	if c.HTTP == "" {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -103,7 +104,7 @@ func (a *app) fail(err error) int {
 	} else {
 		fmt.Fprintln(a.stderr, "patchbay:", err)
 		var ce *core.Error
-		if errors.As(err, &ce) && ce.Line > 0 {
+		if errors.As(err, &ce) && ce.Line > 0 && !strings.Contains(ce.Message, "line ") {
 			fmt.Fprintf(a.stderr, "  at line %d, column %d\n", ce.Line, ce.Column)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -31,6 +32,7 @@ func (c *serveCmd) Run(a *app) error {
 		address := "http://" + l.Addr().String()
 		// The token stands behind "#", which a browser sends to nobody.
 		a.printJSON(map[string]string{"url": address + "/#token=" + token, "address": address, "token": token})
+		fmt.Fprintf(a.stderr, "Patchbay is served to browsers on this machine. Open %s\nCtrl+C ends it.\n", address+"/#token="+token)
 		return serveUntilDone(a.ctx, server, l)
 	})
 }
