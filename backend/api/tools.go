@@ -8,8 +8,6 @@ import (
 	"patchbay/backend/config"
 	"patchbay/backend/core"
 	"patchbay/backend/tools"
-
-	"sync"
 )
 
 // Tools is the facade of the tools: those of the catalog, and the person's own
@@ -22,15 +20,12 @@ type Tools struct {
 	apply    func()
 	runnable bool
 	undo     undo[config.CustomTool]
-
-	mu      sync.Mutex
-	running map[string]context.CancelFunc
 }
 
 // NewTools makes the facade. apply brings what tools.json says into effect;
 // runnable says whether custom tools can be run.
 func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, policy tools.Policy, apply func(), runnable bool) *Tools {
-	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, apply: apply, runnable: runnable, running: map[string]context.CancelFunc{}}
+	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, apply: apply, runnable: runnable}
 }
 
 // Get returns every tool from memory.
@@ -98,22 +93,6 @@ func (t *Tools) saved(err error) error {
 // Execute makes one call for a person, through the gate. Whatever its end, the
 // output says it; an error means that there was no call.
 func (t *Tools) Execute(ctx context.Context, in wire.ExecuteInput) (wire.ExecuteOutput, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if in.CallID != "" {
-		t.mu.Lock()
-		if _, taken := t.running[in.CallID]; taken {
-			t.mu.Unlock()
-			return wire.ExecuteOutput{}, core.Errorf(core.CodeConflict, "A call with the id %q is running already.", in.CallID)
-		}
-		t.running[in.CallID] = cancel
-		t.mu.Unlock()
-		defer func() {
-			t.mu.Lock()
-			delete(t.running, in.CallID)
-			t.mu.Unlock()
-		}()
-	}
 	o := t.gate.Call(ctx, core.Principal{Kind: core.PrincipalWindow}, core.ToolCall{ID: in.CallID, Ref: in.Ref, Arguments: json.RawMessage(in.Arguments)}, core.Watch{})
 	out := wire.ExecuteOutput{CallID: o.CallID, Status: o.Status, Result: o.Result, Millis: o.Millis, ModelText: o.ModelText}
 	if o.Err != nil {
@@ -122,13 +101,8 @@ func (t *Tools) Execute(ctx context.Context, in wire.ExecuteInput) (wire.Execute
 	return out, nil
 }
 
-// Cancel ends a call that Execute is making. One that has ended is no error.
+// Cancel ends a running call, a person's or an agent's. One that has ended is no error.
 func (t *Tools) Cancel(_ context.Context, in wire.CancelInput) error {
-	t.mu.Lock()
-	cancel := t.running[in.CallID]
-	t.mu.Unlock()
-	if cancel != nil {
-		cancel()
-	}
+	t.gate.Cancel(in.CallID)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -71,6 +72,9 @@ type Options struct {
 // Executor is the gate. It is safe for concurrent use.
 type Executor struct {
 	o Options
+
+	mu      sync.Mutex
+	running map[string]context.CancelFunc // by call id
 }
 
 // NewExecutor makes the gate.
@@ -87,7 +91,7 @@ func NewExecutor(o Options) *Executor {
 	if o.Limits.Absolute == 0 {
 		o.Limits.Absolute = 10 * time.Minute
 	}
-	return &Executor{o}
+	return &Executor{o: o, running: map[string]context.CancelFunc{}}
 }
 
 // Call makes one tool call for p, or refuses it. It never panics, and every
@@ -96,6 +100,13 @@ func (x *Executor) Call(ctx context.Context, p core.Principal, call core.ToolCal
 	if call.ID == "" {
 		call.ID = uuid.NewString()
 	}
+	ctx, cancelCall := context.WithCancel(ctx)
+	defer cancelCall()
+	if !x.register(call.ID, cancelCall) {
+		err := core.Errorf(core.CodeConflict, "A call with the id %q is running already.", call.ID)
+		return core.Outcome{CallID: call.ID, Status: core.CallInvalid, Err: err, ModelText: refusal(core.CallInvalid, err)}
+	}
+	defer x.unregister(call.ID)
 	began := time.Now()
 	entry, resolveErr := x.resolve(call)
 	ref := entry.Tool.Ref
@@ -156,6 +167,33 @@ func (x *Executor) Call(ctx context.Context, p core.Principal, call core.ToolCal
 	x.o.Emit(event.AuditAppended{Seq: seq})
 	x.o.Emit(event.ToolsStreamEnd{CallID: call.ID, LastSeq: g.chunks.last(), Status: out.Status})
 	return out
+}
+
+// Cancel ends a running call, whoever made it, also one that waits for a
+// person. An id that is not running is no error: the call may have just ended.
+func (x *Executor) Cancel(callID string) {
+	x.mu.Lock()
+	cancel := x.running[callID]
+	x.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+func (x *Executor) register(callID string, cancel context.CancelFunc) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, taken := x.running[callID]; taken {
+		return false
+	}
+	x.running[callID] = cancel
+	return true
+}
+
+func (x *Executor) unregister(callID string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.running, callID)
 }
 
 func (x *Executor) resolve(call core.ToolCall) (Entry, error) {

@@ -284,6 +284,28 @@ func TestCancelIsRecorded(t *testing.T) {
 	require.Equal(t, core.CallCanceled, g.record(t).Status)
 }
 
+// A person may cancel any running call by its id, also one that waits for approval.
+func TestCancelByID(t *testing.T) {
+	g := newGate(t, nil, nil)
+	g.runner.fn = func(ctx context.Context, _ json.RawMessage, _ core.ChunkFunc) (core.ToolResult, error) {
+		<-ctx.Done()
+		return core.ToolResult{}, ctx.Err()
+	}
+	g.Cancel("nobody")
+	for _, alias := range []string{"fs__read", "fs__write_file"} {
+		ready := make(chan struct{}, 1)
+		ended := make(chan core.Outcome)
+		go func() {
+			ended <- g.Call(context.Background(), core.Principal{}, core.ToolCall{ID: "id", Alias: alias, Arguments: json.RawMessage(`{"path":"x"}`)},
+				core.Watch{Status: func(core.CallStatus) { ready <- struct{}{} }})
+		}()
+		<-ready
+		require.Equal(t, core.CodeConflict, core.CodeOf(g.Call(t.Context(), core.Principal{}, core.ToolCall{ID: "id", Alias: alias}, core.Watch{}).Err))
+		g.Cancel("id")
+		require.Equal(t, core.CallCanceled, (<-ended).Status)
+	}
+}
+
 func TestChunksAreNumberedThinnedAndEnd(t *testing.T) {
 	g := newGate(t, nil, nil)
 	g.runner.fn = func(_ context.Context, _ json.RawMessage, chunk core.ChunkFunc) (core.ToolResult, error) {
