@@ -93,14 +93,16 @@ func killTree(pid int, mark string) {
 // that held one of them would keep, for instance, an asset's pipe of the web
 // view open for ever.
 func closeLeaks() {
-	syscall.ForkLock.Lock()
-	defer syscall.ForkLock.Unlock()
 	d, err := os.Open("/proc/self/fd")
 	if err != nil {
 		return
 	}
-	defer d.Close()
 	names, _ := d.Readdirnames(-1)
+	d.Close()
+	// Held for the calls alone: every other start waits for it. A number that
+	// was used again since is no harm, for what Go opens has the mark anyway.
+	syscall.ForkLock.Lock()
+	defer syscall.ForkLock.Unlock()
 	for _, name := range names {
 		if fd, err := strconv.Atoi(name); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)

@@ -22,6 +22,7 @@ const (
 	crashWindow   = 30 * time.Second // … within this time are a crash loop
 	healthyAfter  = time.Minute      // a link that lived this long starts the count anew
 	listDebounce  = 50 * time.Millisecond
+	logDelay      = 300 * time.Millisecond // the servers that are still starting come first
 	logLevelLimit = 2 * time.Second
 )
 
@@ -316,13 +317,17 @@ func (s *server) serve(ctx context.Context, l *link) string {
 		s.link.CompareAndSwap(l, nil)
 		l.close()
 	}()
-	l.hear(ctx, s.log)
+	hear := time.NewTimer(logDelay)
+	defer hear.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return ""
 		case <-l.lost:
 			return l.reason
+		case <-hear.C:
+			l.hear(ctx, s.log)
+			continue
 		case <-l.stale:
 		}
 		// Servers announce every change by itself: let a burst pass.
