@@ -22,6 +22,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(hostVariable); dir != "" {
+		hostMain(dir)
+	}
 	testmcp.Main() // this binary is also the server that the tests start
 	goleak.VerifyTestMain(m)
 }
@@ -190,4 +193,20 @@ func listenAgain(srv *httptest.Server, addr string) error {
 	srv.Listener = l
 	srv.Start()
 	return nil
+}
+
+const hostVariable = "TESTHOST"
+
+// hostMain is a program that runs one stubborn server until it is killed.
+func hostMain(dir string) {
+	self, err := os.Executable()
+	if err != nil {
+		os.Exit(1)
+	}
+	m := New(Options{StateDir: dir, Shell: "none"})
+	m.Apply([]core.ServerSpec{{Name: "s", Transport: core.TransportStdio, Command: self, Env: testmcp.Env(testmcp.Options{
+		Faults: []string{testmcp.IgnoreEOF, testmcp.IgnoreTerm, testmcp.Fork}, PIDFile: filepath.Join(dir, "pids")})}})
+	_ = m.WaitSettled(context.Background())
+	_ = os.WriteFile(filepath.Join(dir, "ready"), nil, 0o600)
+	select {}
 }

@@ -1,13 +1,17 @@
 package mcp
 
 import (
+	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"patchbay/backend/core"
 	"patchbay/internal/testmcp"
 )
 
@@ -33,4 +37,34 @@ func TestNoDescriptorLeaks(t *testing.T) {
 	case <-time.After(3 * time.Second):
 		require.Fail(t, "the server holds our pipe")
 	}
+}
+
+// The program is killed without a chance to clean up. Its next start must end
+// the servers that stayed, with their helpers.
+func TestNextStartEndsWhatAKillLeft(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	host := exec.Command(self)
+	host.Env = append(os.Environ(), hostVariable+"="+dir)
+	require.NoError(t, host.Start())
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(dir, "ready"))
+		return err == nil
+	}, 20*time.Second, 5*time.Millisecond)
+	spec := core.ServerSpec{Env: map[string]string{"PIDFILE": filepath.Join(dir, "pids")}}
+	require.NoError(t, host.Process.Kill())
+	_ = host.Wait()
+	list := pids(t, spec)
+	require.Len(t, list, 2)
+	for _, pid := range list {
+		require.NotEmpty(t, startTime(pid), "they outlive the program")
+	}
+	m := New(Options{StateDir: dir, Shell: "none"})
+	defer func() { require.NoError(t, m.Close(context.Background())) }()
+	requireGone(t, spec, 2)
+	left, err := filepath.Glob(filepath.Join(dir, "servers-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
