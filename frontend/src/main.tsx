@@ -31,9 +31,12 @@ function useToken(token: string): void {
 }
 
 async function start(): Promise<void> {
-  if (import.meta.env.DEV && new URLSearchParams(location.search).has("fake")) {
-    const { fakeWire } = await import("@/test/fake-wire");
-    setWire(fakeWire());
+  const query = new URLSearchParams(location.search);
+  if (import.meta.env.DEV && query.has("fake")) {
+    const { fakeWire, stateFor } = await import("@/test/fake-wire");
+    // The router takes a query for a part of the address behind the hash.
+    history.replaceState(null, "", location.pathname + location.hash);
+    setWire(fakeWire(stateFor(query)));
     show();
     return;
   }

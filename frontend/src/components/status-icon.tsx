@@ -1,5 +1,6 @@
 import {
   ArrowDown,
+  Ban,
   CircleQuestionMark,
   Clock,
   Hand,
@@ -7,7 +8,6 @@ import {
   Pencil,
   RefreshCw,
   Shield,
-  Slash,
   TriangleAlert,
 } from "lucide-react";
 import { cn } from "@/lib/cn";
@@ -23,7 +23,7 @@ const icons: Partial<Record<Shape, typeof Clock>> = {
   shield: Shield,
   clock: Clock,
   hand: Hand,
-  slash: Slash,
+  slash: Ban,
   question: CircleQuestionMark,
 };
 

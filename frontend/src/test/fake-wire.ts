@@ -25,7 +25,7 @@ import type {
 } from "@/api/types";
 import { parseJson } from "@/lib/json";
 import { emptyState, type FakeState, fullState } from "./fake-state";
-import { at, conversation, message, rehearsal, server, spec, textResult, tool, toolView } from "./fixtures";
+import { conversation, message, rehearsal, server, spec, textResult, tool, toolView } from "./fixtures";
 
 export interface FakeWire extends Wire {
   state: FakeState;
@@ -36,7 +36,7 @@ export interface FakeWire extends Wire {
 }
 
 /** A backend in the page, with no more sense than the screens need. */
-export function fakeWire(state: FakeState = initialState()): FakeWire {
+export function fakeWire(state: FakeState = emptyState()): FakeWire {
   let listener: (events: PatchbayEvent[]) => void = () => {};
   let seq = 0;
   let next = 1;
@@ -243,9 +243,8 @@ export function fakeWire(state: FakeState = initialState()): FakeWire {
   return wire;
 }
 
-function initialState(): FakeState {
-  if (typeof location === "undefined") return emptyState();
-  const q = new URLSearchParams(location.search);
+/** What ?fake=full&theme=dark asks for. */
+export function stateFor(q: URLSearchParams): FakeState {
   const s = q.get("fake") === "empty" ? emptyState() : fullState();
   const theme = q.get("theme");
   if (theme) s.settings.theme = theme;
@@ -273,5 +272,3 @@ function parse(text: string, state: FakeState): ParsedServers {
     warnings: [],
   };
 }
-
-export const started = at;

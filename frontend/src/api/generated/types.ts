@@ -567,9 +567,14 @@ export interface Part {
     mimeType?: string; // image
     data?: string; // image
     /**
-     * CallID joins a tool_call with its tool_result. It is made up where the wire has none.
+     * CallID joins a tool_call with its tool_result. In a conversation it is
+     * unique for ever; between a provider and the agent's loop it is the vendor's.
      */
     callId?: string;
+    /**
+     * WireID is the vendor's id of the call, kept because it must go back.
+     */
+    wireId?: string;
     /**
      * Alias is the tool's name as the model wrote it (tool_call).
      */

@@ -36,7 +36,7 @@ export function TitleBar() {
         <PanelLeft />
       </IconButton>
       <Mark className="mr-1 ml-1 size-5 shrink-0 text-accent" />
-      <h1 className="min-w-12 shrink truncate font-semibold text-sm" title={title}>
+      <h1 className="min-w-16 shrink truncate font-semibold text-sm" title={title}>
         {title}
       </h1>
       {onChat && (
@@ -75,7 +75,7 @@ function AgentPicker() {
   return (
     <Menu>
       <MenuTrigger asChild>
-        <Button variant="ghost" className="min-w-0 max-w-44 shrink px-2 font-normal" aria-label={`Agent: ${chat.agent?.name ?? "none"}`}>
+        <Button variant="ghost" className="max-w-36 px-2 font-normal max-sm:hidden" aria-label={`Agent: ${chat.agent?.name ?? "none"}`}>
           <Bot /> <span className="truncate">{chat.agent?.name ?? "Agent"}</span> <ChevronDown className="size-3.5! text-ink-3" />
         </Button>
       </MenuTrigger>

@@ -25,7 +25,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   const adding = useServersStore((s) => s.adding);
   const set = useServersStore((s) => s.set);
   const names = useMemo(() => (servers ?? []).map((s) => s.spec.name), [servers]);
-  const current = servers?.find((s) => s.spec.name === server);
+  const current = servers?.find((s) => s.spec.name === server) ?? (server ? undefined : servers?.[0]);
   const tools = useMemo(
     () => catalog.filter((t) => t.tool.ref.kind === "mcp" && t.tool.ref.server === current?.spec.name),
     [catalog, current?.spec.name],
@@ -59,7 +59,6 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   const addDemo = () => actions.addDemo.mutate(undefined, { onSuccess: (view) => select(view.spec.name), onError: report.onError });
 
   const first = servers.length === 0;
-  const showAdd = first || adding || !current;
   const add = (
     <AddServers
       actions={actions}
@@ -76,13 +75,12 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   );
   if (first) return add;
 
-  const right = showAdd && (adding || !server) && !current ? undefined : current;
   const pane = adding ? (
     add
-  ) : right ? (
+  ) : current ? (
     <ServerDetails
-      key={right.spec.name}
-      server={right}
+      key={current.spec.name}
+      server={current}
       toolCount={tools.length}
       onBack={
         <IconButton label="Back to the servers" size="icon-sm" className="md:hidden" onClick={() => nav.openTools("mcp")}>
@@ -91,21 +89,21 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       }
       toolsPanel={
         <ToolList
-          key={right.spec.name}
+          key={current.spec.name}
           tools={tools}
           focus={tool}
-          empty={right.spec.disabled ? "Turn the server on to see its tools." : right.status.state === "connected" ? "This server offers no tools." : "The tools appear when the server is connected."}
+          empty={current.spec.disabled ? "Turn the server on to see its tools." : current.status.state === "connected" ? "This server offers no tools." : "The tools appear when the server is connected."}
           onServer={() => set({ tab: "activity" })}
         />
       }
-      onToggle={(on) => toggle(right.spec.name, on)}
-      onReconnect={() => actions.reconnect.mutate(right.spec.name, report)}
-      onDisconnect={() => actions.disconnect.mutate(right.spec.name, report)}
-      onDuplicate={() => set({ adding: true, text: "", rowsOf: "", rows: [rowFromCopy(right.spec, names)] })}
-      onRemove={() => remove(right.spec.name)}
+      onToggle={(on) => toggle(current.spec.name, on)}
+      onReconnect={() => actions.reconnect.mutate(current.spec.name, report)}
+      onDisconnect={() => actions.disconnect.mutate(current.spec.name, report)}
+      onDuplicate={() => set({ adding: true, text: "", rowsOf: "", rows: [rowFromCopy(current.spec, names)] })}
+      onRemove={() => remove(current.spec.name)}
       onSave={async (spec) => {
-        await actions.update.mutateAsync({ name: right.spec.name, server: spec });
-        if (spec.name !== right.spec.name) nav.openTools("mcp", spec.name);
+        await actions.update.mutateAsync({ name: current.spec.name, server: spec });
+        if (spec.name !== current.spec.name) nav.openTools("mcp", spec.name);
       }}
     />
   ) : (
@@ -114,7 +112,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
 
   return (
     <div className="flex h-full min-h-0">
-      <div className={cn("min-h-0 w-[320px] shrink-0 border-line border-r max-lg:w-[280px] max-md:w-full max-md:border-r-0", (adding || right) && "max-md:hidden")}>
+      <div className={cn("min-h-0 w-[320px] shrink-0 border-line border-r max-lg:w-[280px] max-md:w-full max-md:border-r-0", (adding || server) && "max-md:hidden")}>
         <ServerList
           servers={servers}
           selected={adding ? undefined : current?.spec.name}
@@ -129,7 +127,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           }}
         />
       </div>
-      <div className={cn("min-h-0 min-w-0 flex-1", !(adding || right) && "max-md:hidden")}>{pane}</div>
+      <div className={cn("min-h-0 min-w-0 flex-1", !(adding || server) && "max-md:hidden")}>{pane}</div>
     </div>
   );
 }

@@ -109,7 +109,7 @@ export function ApprovalDock({ approvals, busy, agentName, onResolve, onLeave }:
       aria-label="Approval"
       data-testid="approval-bar"
       onKeyDown={onKeyDown}
-      className="mx-auto mb-3 flex max-h-[52vh] w-[calc(100%-40px)] max-w-[760px] flex-col overflow-hidden rounded-lg border border-warning/60 bg-raised shadow-float"
+      className="mx-auto mb-3 flex max-h-[52vh] w-[calc(100%-40px)] max-w-[720px] flex-col overflow-hidden rounded-lg border border-warning/60 bg-raised shadow-float"
     >
       <div className="flex items-center gap-2 border-line border-b bg-warning-soft px-3 py-2">
         <ShieldAlert className="size-4 shrink-0 text-warning" aria-hidden />

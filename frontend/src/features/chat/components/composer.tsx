@@ -49,7 +49,7 @@ export function Composer({ draftId, running, sending, blocked, onSend, onStop, i
 
   return (
     <div className="mx-auto w-full max-w-[760px] px-5 pb-4">
-      <div className="flex items-end gap-2 rounded-lg border border-line-strong/70 bg-raised p-1.5 pl-3 focus-within:outline-2 focus-within:outline-accent">
+      <div className="flex items-end gap-2 rounded-lg border border-line-strong/70 bg-raised p-1.5 pl-3 focus-within:border-accent focus-within:outline-1 focus-within:outline-accent">
         <textarea
           ref={inputRef}
           rows={1}
@@ -63,7 +63,7 @@ export function Composer({ draftId, running, sending, blocked, onSend, onStop, i
         />
         {running ? (
           <Button onClick={onStop} aria-keyshortcuts="Escape">
-            <Square /> Stop
+            <Square className="size-3! fill-current" /> Stop
           </Button>
         ) : (
           <Button variant="primary" size="icon" onClick={send} disabled={empty || sending || !!blocked} aria-label="Send">

@@ -27,7 +27,7 @@ export function ConversationList({ conversations, current, onOpen, onRename, onR
   const [removing, setRemoving] = useState<ConversationView>();
   return (
     <>
-      <ul className="grid gap-px">
+      <ul className="grid grid-cols-[minmax(0,1fr)] gap-px">
         {conversations.map((c) => (
           <li key={c.id} className="group relative">
             {renaming === c.id ? (

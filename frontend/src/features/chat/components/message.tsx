@@ -14,26 +14,29 @@ import { Button } from "@/components/ui/button";
 interface MessageProps {
   entry: Entry;
   actions: CardActions;
+  /** Replies of one run stand close; the last of them says when it was written. */
+  continues: boolean;
+  ends: boolean;
   /** Only the last failed reply can be asked for again. */
   onRetry?: () => void;
 }
 
-export const MessageView = memo(function MessageView({ entry, actions, onRetry }: MessageProps) {
+export const MessageView = memo(function MessageView({ entry, continues, ends, actions, onRetry }: MessageProps) {
   const text = entry.blocks.map((b) => (b.kind === "text" ? b.text : "")).join("\n\n").trim();
   if (entry.role === "user") {
     return (
-      <article aria-label="You" className="group flex flex-col items-end gap-1">
+      <article aria-label="You" className="group relative flex flex-col items-end">
         <div className="max-w-[85%] whitespace-pre-wrap rounded-lg border border-line bg-raised px-3 py-2 [overflow-wrap:anywhere]">
           {entry.blocks.map((b, i) => (
             <UserBlock key={i} block={b} />
           ))}
         </div>
-        <Meta entry={entry} text={text} />
+        <Meta entry={entry} text={text} className="right-0" />
       </article>
     );
   }
   return (
-    <article aria-label="Reply" aria-busy={entry.live} className="group grid min-w-0 gap-2.5">
+    <article aria-label="Reply" aria-busy={entry.live} className={cn("group relative grid min-w-0 gap-2.5", continues && "-mt-5.5")}>
       {entry.blocks.map((b, i) => (
         <BlockView key={i} block={b} id={`${entry.id}-${i}`} live={entry.live && i === entry.blocks.length - 1} actions={actions} />
       ))}
@@ -54,7 +57,7 @@ export const MessageView = memo(function MessageView({ entry, actions, onRetry }
           {entry.error}
         </Callout>
       )}
-      {!entry.live && text && <Meta entry={entry} text={text} />}
+      {!entry.live && ends && text && <Meta entry={entry} text={text} />}
     </article>
   );
 });
@@ -68,9 +71,14 @@ function Waiting() {
   );
 }
 
-function Meta({ entry, text }: { entry: Entry; text: string }) {
+function Meta({ entry, text, className }: { entry: Entry; text: string; className?: string }) {
   return (
-    <div className="-mt-1 flex h-7 items-center gap-1 text-ink-3 text-xs opacity-0 transition-opacity duration-100 focus-within:opacity-100 group-hover:opacity-100">
+    <div
+      className={cn(
+        "absolute top-full flex h-7 items-center gap-1.5 text-ink-3 text-xs opacity-0 focus-within:opacity-100 group-hover:opacity-100",
+        className,
+      )}
+    >
       <time dateTime={entry.at} title={formatFull(entry.at)} className="nums">
         {formatWhen(entry.at)}
       </time>
@@ -81,7 +89,9 @@ function Meta({ entry, text }: { entry: Entry; text: string }) {
 }
 
 function UserBlock({ block }: { block: Block }) {
-  if (block.kind === "text") return <p>{block.text}</p>;
+  if (block.kind === "text") {
+    return <p className={block.text.startsWith("/") ? "font-mono text-[13px]" : undefined}>{block.text}</p>;
+  }
   if (block.kind === "image") {
     return <img src={`data:${block.mimeType};base64,${block.data}`} alt="Attached by you" className="max-h-60 rounded-md" />;
   }

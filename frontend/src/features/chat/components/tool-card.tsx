@@ -73,7 +73,7 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
         </button>
         {call.status === "running" && (
           <Button size="sm" variant="ghost" className="mr-1" onClick={() => actions.onCancel(call.callId)}>
-            <Square /> Cancel
+            <Square className="size-3! fill-current" /> Cancel
           </Button>
         )}
         {call.status === "waiting" && (

@@ -31,8 +31,10 @@ export function ToolGroup({ calls, actions }: { calls: CallFacts[]; actions: Car
         className="flex min-h-8 items-center gap-2 rounded-md px-2 text-left text-ink-2 text-sm hover:bg-hover"
       >
         <StatusIcon look={callLooks[worst?.status ?? "done"]} />
-        <span className="nums">{head}</span>
-        {failed > 0 && <span className="text-ink-3">, {failed} did not succeed</span>}
+        <span className="nums">
+          {head}
+          {failed > 0 && <span className="text-ink-3">, {failed} did not succeed</span>}
+        </span>
         <ChevronRight className={cn("ml-auto size-4 text-ink-3", open && "rotate-90")} aria-hidden />
       </button>
       {open && (

@@ -23,7 +23,7 @@ export function ModelPicker({ providers, provider, model, onPick, onSettings }: 
   return (
     <Popover open={open} onOpenChange={setOpen}>
       <PopoverTrigger asChild>
-        <Button variant="ghost" className="min-w-0 max-w-56 shrink px-2 font-normal" aria-label={`Model: ${modelLabel(provider, model)}`}>
+        <Button variant="ghost" className="max-w-48 px-2 font-normal max-lg:max-w-36" aria-label={`Model: ${modelLabel(provider, model)}`}>
           <Cpu /> <span className="truncate">{modelLabel(provider, model)}</span> <ChevronDown className="size-3.5! text-ink-3" />
         </Button>
       </PopoverTrigger>

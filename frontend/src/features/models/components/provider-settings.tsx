@@ -40,7 +40,7 @@ export function ProviderSettings({ onDefault }: ProviderSettingsProps) {
                   {p.id === defaultId && <Badge tone="success">default</Badge>}
                   {p.origin === "environment" && <Badge>from the environment</Badge>}
                 </p>
-                <p className="truncate text-ink-2 text-xs">{providerLine(p)}</p>
+                <p className="text-ink-2 text-xs [overflow-wrap:anywhere]">{providerLine(p)}</p>
               </div>
               {p.id !== defaultId && (
                 <Button size="sm" onClick={() => onDefault(p.id, p.defaultModel)} aria-label={`Make ${p.name} the default`}>

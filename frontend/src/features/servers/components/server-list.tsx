@@ -96,7 +96,7 @@ export function ServerList(props: ServerListProps) {
                 aria-pressed={filter === f.value}
                 onClick={() => set({ filter: f.value })}
                 className={cn(
-                  "h-6 rounded-full border border-line px-2 text-xs hover:bg-hover",
+                  "h-6 rounded-full border border-line px-1.5 text-xs hover:bg-hover",
                   filter === f.value ? "border-accent bg-accent-soft font-medium text-accent" : "text-ink-2",
                 )}
               >

@@ -75,7 +75,7 @@ export function TryIt({ view, onServer }: { view: ToolView; onServer?: () => voi
       <div className="flex flex-wrap items-center gap-2">
         {running ? (
           <Button onClick={cancel} aria-keyshortcuts="Escape">
-            <Square /> Cancel
+            <Square className="size-3! fill-current" /> Cancel
           </Button>
         ) : (
           <Button variant="primary" disabled={problem !== "" || !!tool.broken} aria-describedby={problem ? problemId : undefined} onClick={() => void run()} title={`${modName}+Enter`}>

@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const binary = resolve(here, process.env.PATCHBAY_BIN ?? "../../bin/patchbay");
+const chromiumPath = process.env.CHROMIUM_BIN ?? "/usr/bin/chromium";
+export const artifacts = resolve(here, "../../artifacts");
+mkdirSync(artifacts, { recursive: true });
+
+/** Starts the daemon with a home of its own; stop ends it and removes the home. */
+export async function startDaemon({ prepare } = {}) {
+  const home = mkdtempSync(join(tmpdir(), "patchbay-e2e-"));
+  if (prepare) await prepare(home);
+  const child = spawn(binary, ["serve"], {
+    env: { ...process.env, PATCHBAY_HOME: home },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let stderr = "";
+  child.stderr.on("data", (d) => {
+    stderr += d;
+  });
+  const ended = new Promise((done) => child.once("exit", done));
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGTERM");
+      const late = setTimeout(() => child.kill("SIGKILL"), 8000);
+      await ended;
+      clearTimeout(late);
+    }
+    rmSync(home, { recursive: true, force: true });
+  };
+  try {
+    const line = await new Promise((got, fail) => {
+      const timer = setTimeout(() => fail(new Error(`the daemon printed nothing:\n${stderr}`)), 20_000);
+      createInterface({ input: child.stdout }).once("line", (l) => {
+        clearTimeout(timer);
+        got(l);
+      });
+      child.once("exit", (code) => fail(new Error(`the daemon ended with ${code}:\n${stderr}`)));
+    });
+    return { ...JSON.parse(line), home, stop, stderr: () => stderr };
+  } catch (err) {
+    await stop();
+    throw err;
+  }
+}
+
+let browser;
+
+export async function openBrowser() {
+  browser ??= await chromium.launch({
+    executablePath: chromiumPath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  return browser;
+}
+
+export async function closeBrowser() {
+  await browser?.close();
+  browser = undefined;
+}
+
+/** Opens the page; every console error and page error is kept in page.faults. */
+export async function openPage(url, { width = 1280, height = 800, dark = false } = {}) {
+  const b = await openBrowser();
+  const context = await b.newContext({
+    viewport: { width, height },
+    colorScheme: dark ? "dark" : "light",
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  page.faults = [];
+  page.on("console", (m) => {
+    if (m.type() === "error") page.faults.push(m.text());
+  });
+  page.on("pageerror", (e) => page.faults.push(String(e)));
+  await page.goto(url);
+  return page;
+}
+
+export async function shot(page, name) {
+  await page.waitForTimeout(150);
+  await page.screenshot({ path: join(artifacts, `${name}.png`) });
+}
