@@ -12,6 +12,19 @@ import (
 	"github.com/coder/guts/config"
 )
 
+// inside are the types that never cross to the page. The envelope of events is
+// a union that internal/gen writes with its members.
+var inside = []string{
+	"patchbay/backend/core.OfferedTool",
+	"patchbay/backend/core.Outcome",
+	"patchbay/backend/core.PolicyRequest",
+	"patchbay/backend/core.Watch",
+	"patchbay/backend/event.Bus",
+	"patchbay/backend/event.Event",
+	"patchbay/backend/event.Payload",
+	"patchbay/backend/event.Subscription",
+}
+
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "tsgen:", err)
@@ -33,8 +46,7 @@ func run(packages []string) error {
 	p.IncludeCustomDeclaration(map[string]guts.TypeOverride{
 		"encoding/json.RawMessage": config.OverrideLiteral(bindings.KeywordUnknown),
 	})
-	// The envelope is a union that internal/gen writes with its members.
-	if err := p.ExcludeCustom("patchbay/backend/event.Event", "patchbay/backend/event.Payload"); err != nil {
+	if err := p.ExcludeCustom(inside...); err != nil {
 		return err
 	}
 	ts, err := p.ToTypescript()
