@@ -221,3 +221,34 @@ func TestParallelCalls(t *testing.T) {
 		require.EqualValues(t, 64, n.Load())
 	})
 }
+
+// A call in flight ends at once when its server is turned off.
+func TestCallEndsWithItsServer(t *testing.T) {
+	t.Parallel()
+	for _, faults := range [][]string{nil, {testmcp.EventAnswers}, {testmcp.Modern}} {
+		both(t, testmcp.Options{Faults: faults}, func(t *testing.T, w *world) {
+			began := make(chan struct{})
+			var once sync.Once
+			errs := make(chan error, 2)
+			go func() {
+				_, err := w.Call(context.Background(), ref("s", "slow"), "c1", []byte(`{"ms":60000,"steps":1}`), func(core.Chunk) { once.Do(func() { close(began) }) })
+				errs <- err
+			}()
+			go func() {
+				_, err := w.Call(context.Background(), ref("s", "hang"), "c2", nil, nil)
+				errs <- err
+			}()
+			<-began
+			require.NoError(t, w.Disconnect(context.Background(), "s"))
+			for range 2 {
+				select {
+				case err := <-errs:
+					assert.Equal(t, core.CodeUnavailable, core.CodeOf(err))
+				case <-time.After(3 * time.Second):
+					require.Fail(t, "a call hangs")
+				}
+			}
+			w.until("s", core.StateOff)
+		})
+	}
+}

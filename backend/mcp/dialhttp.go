@@ -6,10 +6,13 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -67,8 +70,11 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 16
 	base.TLSHandshakeTimeout = 10 * time.Second
+	conns := &connSet{dial: base.DialContext, open: map[net.Conn]struct{}{}}
+	base.DialContext = conns.dialContext
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1)}
+	context.AfterFunc(lctx, conns.closeAll) // what is in flight ends with the link
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	rt := &roundTripper{base: base, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
 	for k, v := range a.spec.Headers {
@@ -95,6 +101,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 		cancel()
 		rt.closed.Store(true)
 		endStreams() // Connect may wait for one, past its own context
+		conns.end()
 		end()
 		base.CloseIdleConnections()
 		if ctx.Err() != nil {
@@ -113,6 +120,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l.shut = func() {
 		rt.closed.Store(true)
 		endStreams()
+		conns.end() // a call that began too late to end with the link
 		end()
 		base.CloseIdleConnections()
 		close(gone)
@@ -185,4 +193,59 @@ func netCause(err error) string {
 		return op.Err.Error()
 	}
 	return err.Error()
+}
+
+// connSet knows the open connections of one link. Closing them ends the calls in
+// flight without a price that every call would pay.
+type connSet struct {
+	dial func(ctx context.Context, network, addr string) (net.Conn, error)
+
+	mu    sync.Mutex
+	open  map[net.Conn]struct{}
+	ended bool
+}
+
+func (s *connSet) dialContext(ctx context.Context, network, addr string) (net.Conn, error) {
+	c, err := s.dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	t := &trackedConn{Conn: c, set: s}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		c.Close()
+		return nil, net.ErrClosed
+	}
+	s.open[t] = struct{}{}
+	return t, nil
+}
+
+// end closes what is open and lets nothing be opened any more.
+func (s *connSet) end() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	s.closeAll()
+}
+
+func (s *connSet) closeAll() {
+	s.mu.Lock()
+	open := slices.Collect(maps.Keys(s.open))
+	s.mu.Unlock()
+	for _, c := range open {
+		c.Close()
+	}
+}
+
+type trackedConn struct {
+	net.Conn
+	set *connSet
+}
+
+func (c *trackedConn) Close() error {
+	c.set.mu.Lock()
+	delete(c.set.open, c)
+	c.set.mu.Unlock()
+	return c.Conn.Close()
 }

@@ -118,10 +118,6 @@ func (r *httpRPC) logged(level, text string) {
 
 func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessage, callID string, s *sink) ([]byte, error) {
 	l := &lift{method: "tools/call", token: callID, sink: s}
-	outer := ctx
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(r.ctx, cancel)()
 	if s != nil {
 		r.mu.Lock()
 		r.sinks[callID] = s
@@ -138,10 +134,10 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 	}
 	res, err := r.session.CallTool(withLift(ctx, l), p)
 	if err != nil {
-		if r.ctx.Err() != nil && outer.Err() == nil && l.status == 0 {
+		if r.ctx.Err() != nil && ctx.Err() == nil && l.status == 0 {
 			return nil, errLost
 		}
-		return nil, r.explain(outer, err, l)
+		return nil, r.explain(ctx, err, l)
 	}
 	if l.raw != nil {
 		return l.raw, nil
