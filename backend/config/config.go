@@ -39,7 +39,7 @@ type CustomTool struct {
 	Description string `json:"description"`
 	// Parameters is the JSON Schema of the arguments; never empty in a tool that was read.
 	Parameters json.RawMessage `json:"parameters"`
-	Code       string          `json:"code"` // JavaScript
+	Code       string          `json:"code"` // the body of an async JavaScript function
 	// TimeoutMS limits one call, in milliseconds; 0 means the gate's default.
 	TimeoutMS int64 `json:"timeout,omitempty"`
 	// Enabled is true in the file unless it says otherwise.

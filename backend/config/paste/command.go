@@ -1,7 +1,6 @@
 package paste
 
 import (
-	"regexp"
 	"strings"
 
 	"patchbay/backend/config/internal/entry"
@@ -14,6 +13,9 @@ func commandDialect() dialect {
 	return dialect{
 		match: func(t string) bool {
 			lines := splitLines(t)
+			if len(lines) > MaxServers {
+				return readable(lines[0].text)
+			}
 			for _, l := range lines {
 				if l.text != "" && !readable(l.text) {
 					return false
@@ -130,7 +132,14 @@ func isLauncher(word string) bool {
 
 // isPackage recognises a scoped npm package.
 func isPackage(word string) bool {
-	return regexp.MustCompile(`^@[\w.-]+/[\w.-]+(@[\w.^~-]+)?$`).MatchString(word)
+	scope, rest, ok := strings.Cut(word, "/")
+	name, version, _ := strings.Cut(rest, "@")
+	plain := func(s, more string) bool {
+		return !strings.ContainsFunc(s, func(r rune) bool {
+			return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("_.-"+more, r)
+		})
+	}
+	return ok && len(scope) > 1 && scope[0] == '@' && name != "" && plain(scope[1:], "") && plain(name, "") && plain(version, "^~")
 }
 
 func isWebAddress(s string) bool {
@@ -173,10 +182,14 @@ func isAssignment(w string) bool {
 func (p *parser) lines(src source) *Error {
 	var env map[string]string
 	n := 0
-	for _, l := range splitLines(src.text) {
+	lines := splitLines(src.text)
+	if len(lines) > MaxServers {
+		return tooMany()
+	}
+	for _, l := range lines {
 		f, err := p.lineServer(l.text)
 		if err != nil {
-			err.Line, err.Column = position(p.text, src.offset(l.off))
+			err.Line, err.Column = p.position(src.offset(l.off))
 			return err
 		}
 		if f == nil {

@@ -90,23 +90,25 @@ func wrap(s source) source {
 // trimClosers takes away brackets at the end that nothing opened: people
 // select one too many.
 func trimClosers(s source) source {
-	for {
-		depth, low := 0, 0
-		walk(s.text, func(_ int, c byte) bool {
-			if c == '{' || c == '[' {
-				depth++
-			} else {
-				depth--
-			}
-			low = min(low, depth)
-			return true
-		})
+	depth, extra := 0, 0
+	walk(s.text, func(_ int, c byte) bool {
+		if c == '{' || c == '[' {
+			depth++
+		} else if depth > 0 {
+			depth--
+		} else {
+			extra++
+		}
+		return true
+	})
+	for ; extra > 0; extra-- {
 		t := strings.TrimRight(s.text, ", \t\r\n")
-		if low >= 0 || t == "" || (t[len(t)-1] != '}' && t[len(t)-1] != ']') {
-			return s
+		if t == "" || (t[len(t)-1] != '}' && t[len(t)-1] != ']') {
+			break
 		}
 		s.text = t[:len(t)-1]
 	}
+	return s
 }
 
 // walk calls f for each bracket outside quotes and comments, until f returns false.
@@ -166,7 +168,7 @@ func (p *parser) load(src source) (*jsonc.Doc, source, *Error) {
 }
 
 func (p *parser) placer(src source) func(int) (int, int) {
-	return func(off int) (int, int) { return position(p.text, src.offset(off)) }
+	return func(off int) (int, int) { return p.position(src.offset(off)) }
 }
 
 func (p *parser) convert(src source, err *jsonc.Error) *Error {
@@ -183,8 +185,8 @@ func (p *parser) convert(src source, err *jsonc.Error) *Error {
 // whole. ok is false when there is none with servers in it; a region that holds
 // none is passed over.
 func (p *parser) regions(src source) (ok bool, err *Error) {
-	tries := 0
-	for i := 0; i < len(src.text) && tries < maxRegionTries; {
+	effort := regionEffort
+	for i := 0; i < len(src.text) && effort > 0; {
 		start := strings.IndexAny(src.text[i:], "{[")
 		if start < 0 {
 			break
@@ -194,6 +196,7 @@ func (p *parser) regions(src source) (ok bool, err *Error) {
 		if end < 0 {
 			break
 		}
+		effort -= end - start + regionCost
 		piece := src.sub(keyBefore(src.text, start), end)
 		if piece.base < src.base+start {
 			piece = wrap(piece)
@@ -208,13 +211,16 @@ func (p *parser) regions(src source) (ok bool, err *Error) {
 			continue
 		}
 		i = start + 1
-		tries++
 	}
 	return ok, err
 }
 
-// maxRegionTries bounds how many brackets are tried in vain in a text that is not JSON.
-const maxRegionTries = 200
+// regionEffort bounds how much of a text that is not JSON is looked at, in
+// bytes, counting each piece as often as it is tried and regionCost for the try.
+const (
+	regionEffort = 3 * MaxBytes
+	regionCost   = 16 << 10
+)
 
 // balanced returns the end of the bracket that opens at start, -1 if it does not close.
 func balanced(t string, start int) int {
@@ -241,13 +247,19 @@ func keyBefore(t string, start int) int {
 	if !strings.HasSuffix(head, ":") {
 		return start
 	}
+	if len(head) > maxKeyLine {
+		head = head[len(head)-maxKeyLine:]
+	}
 	line := head[strings.LastIndexByte(head, '\n')+1:]
 	key := strings.TrimLeft(line, " \t")
 	if isFragment(key + t[start:start+1]) {
-		return len(head) - len(key)
+		return len(strings.TrimRight(t[:start], " \t")) - len(key)
 	}
 	return start
 }
+
+// maxKeyLine is how far before a bracket its key is looked for.
+const maxKeyLine = 300
 
 // collector finds the servers in a tree.
 type collector struct {

@@ -6,6 +6,7 @@ package paste
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -129,6 +130,7 @@ type parser struct {
 	found    []found
 	warnings []string
 	inBlock  bool
+	starts   []int // of the lines
 }
 
 // found is one server before names are settled.
@@ -201,13 +203,24 @@ func isSpace(r rune) bool {
 // errorAt makes an error at the byte off of src.
 func (p *parser) errorAt(src source, off int, reason Reason, format string, args ...any) *Error {
 	e := &Error{Reason: reason, Message: fmt.Sprintf(format, args...)}
-	e.Line, e.Column = position(p.text, src.offset(off))
+	e.Line, e.Column = p.position(src.offset(off))
 	return e
 }
 
-func position(text string, off int) (line, column int) {
-	before := text[:max(0, min(off, len(text)))]
-	return strings.Count(before, "\n") + 1, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+// position returns the 1-based line and column (in characters) of an offset in
+// the whole text.
+func (p *parser) position(off int) (line, column int) {
+	if p.starts == nil {
+		p.starts = []int{0}
+		for i := range len(p.text) {
+			if p.text[i] == '\n' {
+				p.starts = append(p.starts, i+1)
+			}
+		}
+	}
+	off = max(0, min(off, len(p.text)))
+	line = sort.SearchInts(p.starts, off+1)
+	return line, utf8.RuneCountInString(p.text[p.starts[line-1]:off]) + 1
 }
 
 // decode undoes UTF-16, which some editors and terminals on Windows write, and
@@ -247,7 +260,7 @@ func (p *parser) add(f found) { p.found = append(p.found, f) }
 // result settles names and turns what was found into a Result.
 func (p *parser) result() (Result, error) {
 	if len(p.found) > MaxServers {
-		return Result{}, &Error{Reason: TooLarge, Message: fmt.Sprintf("The text holds %d servers; at most %d can be read at once.", len(p.found), MaxServers)}
+		return Result{}, tooMany()
 	}
 	r := Result{Servers: []Server{}, Warnings: []string{}, Missing: []string{}, Rejected: []Rejected{}}
 	r.Warnings = append(r.Warnings, p.warnings...)
@@ -301,6 +314,10 @@ func (p *parser) result() (Result, error) {
 	return r, nil
 }
 
+func tooMany() *Error {
+	return &Error{Reason: TooLarge, Message: fmt.Sprintf("The text holds more than %d servers; no more can be read at once.", MaxServers)}
+}
+
 func (p *parser) allSame(indexes []int) bool {
 	for _, i := range indexes {
 		if p.found[i].problem != nil || !sameSpec(p.found[indexes[0]].spec, p.found[i].spec) {
@@ -312,7 +329,7 @@ func (p *parser) allSame(indexes []int) bool {
 
 func (p *parser) duplicate(indexes []int) *Error {
 	first, second := p.found[indexes[0]], p.found[indexes[1]]
-	line, _ := position(p.text, first.src.offset(first.offset))
+	line, _ := p.position(first.src.offset(first.offset))
 	e := p.errorAt(second.src, second.offset, DuplicateName,
 		"The server %q stands here for the second time, with other settings than on line %d. Rename or remove one of them.", second.spec.Name, line)
 	e.Path = second.path

@@ -69,7 +69,9 @@ func (p *parser) prose(src source) *Error {
 	var hits []line
 	for _, l := range splitLines(src.text) {
 		if words := strings.Fields(l.text); readable(l.text) && (isWebAddress(l.text) || isLauncher(words[0]) || len(words) > 3 && words[1] == "mcp") {
-			hits = append(hits, l)
+			if hits = append(hits, l); len(hits) > 1 {
+				break
+			}
 		}
 	}
 	if len(hits) == 1 {
@@ -98,7 +100,7 @@ func (p *parser) blocks(blocks []source) *Error {
 	defer func() { p.inBlock = false }()
 	var first *Error
 	ok := false
-	for _, b := range blocks {
+	for _, b := range blocks[:min(len(blocks), MaxServers)] {
 		before := len(p.found)
 		err := p.parse(b)
 		switch {

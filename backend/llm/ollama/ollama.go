@@ -350,14 +350,19 @@ func (p *Provider) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Eve
 }
 
 func (p *Provider) stream(ctx context.Context, body request, yield func(llm.Event, error) bool) {
-	fail := func(err error) { yield(llm.Event{}, err) }
 	res, err := p.do(ctx, "/api/chat", body, body.Model)
 	if err != nil {
-		fail(err)
+		yield(llm.Event{}, err)
 		return
 	}
 	defer func() { _ = res.Body.Close() }()
-	lines := bufio.NewScanner(res.Body)
+	p.read(ctx, res.Body, body.Model, yield)
+}
+
+// read delivers a stream of lines.
+func (p *Provider) read(ctx context.Context, r io.Reader, model string, yield func(llm.Event, error) bool) {
+	fail := func(err error) { yield(llm.Event{}, err) }
+	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), maxLine)
 	var b llm.Builder
 	first := true
@@ -377,7 +382,7 @@ func (p *Provider) stream(ctx context.Context, body request, yield func(llm.Even
 		}
 		first = false
 		if len(c.Error) > 0 && string(c.Error) != "null" {
-			fail(p.endpoint.Status(0, nil, errorText(line), body.Model))
+			fail(p.endpoint.Status(0, nil, errorText(line), model))
 			return
 		}
 		if c.Message != nil && !deliver(&b, c.Message, yield) {
@@ -388,7 +393,7 @@ func (p *Provider) stream(ctx context.Context, body request, yield func(llm.Even
 			return
 		}
 	}
-	err = lines.Err()
+	err := lines.Err()
 	switch {
 	case ctx.Err() != nil:
 		fail(ctx.Err())

@@ -2,6 +2,8 @@ package ollama
 
 import (
 	"encoding/json"
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -74,11 +76,18 @@ func FuzzStream(f *testing.F) {
 	f.Add(`{"error":{"a":1}}`)
 	f.Add(`null`)
 	f.Fuzz(func(t *testing.T, raw string) {
-		if raw == "" {
-			return
+		p := fresh(t, "http://x.invalid", "").(*Provider)
+		last, over := error(nil), false
+		p.read(t.Context(), strings.NewReader(raw), "m", func(ev llm.Event, err error) bool {
+			if over {
+				t.Fatal("something follows the end")
+			}
+			over, last = err != nil || ev.Kind == llm.EventEnd, err
+			return true
+		})
+		var e *llm.Error
+		if !over || last != nil && !errors.As(last, &e) {
+			t.Fatalf("ended with %v", last)
 		}
-		_, h := testllm.Start(testllm.Script{Rules: []testllm.Rule{{Raw: raw}}})
-		defer h.Close()
-		llmtest.Collect(t, fresh(t, h.URL, ""), llmtest.Ask("hi"))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -124,17 +125,25 @@ func TestAddress(t *testing.T) {
 	assert.Equal(t, core.CodeInvalid, core.CodeOf(err))
 }
 
-func FuzzStream(f *testing.F) {
-	f.Add("data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":5,\"function\":{\"name\":\"a\",\"arguments\":\"{}\"}}]}}]}\n\ndata: [DONE]\n\n")
-	f.Add("data: {\"error\":null,\"choices\":[]}\n\n")
-	f.Add("{\"error\":{\"message\":[\"a\"]}}")
-	f.Add("data: null\n\n")
+func FuzzTurn(f *testing.F) {
+	f.Add(`{"choices":[{"delta":{"tool_calls":[{"index":5,"function":{"name":"a","arguments":"{}"}},{"id":"x","function":{"arguments":{}}}]}}]}` + "\n" + `{"usage":{"prompt_tokens":1,"prompt_tokens_details":{"cached_tokens":5}}}`)
+	f.Add(`{"error":null,"choices":[]}`)
+	f.Add(`{"error":{"message":["a"],"code":"x"}}`)
 	f.Fuzz(func(t *testing.T, raw string) {
-		if raw == "" {
-			return
+		turn := turn{yield: func(ev llm.Event, err error) bool { return err == nil }}
+		for line := range strings.Lines(raw) {
+			if turn.take([]byte(line)) != nil {
+				return
+			}
 		}
-		_, h := testllm.Start(testllm.Script{Rules: []testllm.Rule{{Raw: raw}}})
-		defer h.Close()
-		llmtest.Collect(t, fresh(t, h.URL, ""), llmtest.Ask("hi"))
+		end := turn.b.End(stop(turn.finish), turn.usage).End
+		if end.Usage.Input < 0 && !strings.Contains(raw, "-") {
+			t.Fatalf("%+v", end.Usage)
+		}
+		for _, p := range end.Message.Parts {
+			if p.Kind == core.PartToolCall && (p.CallID == "" || end.Stop != llm.StopTools) {
+				t.Fatalf("%+v", p)
+			}
+		}
 	})
 }
