@@ -67,9 +67,10 @@ type Tool struct {
 }
 
 // ComputeDigest returns the SHA-256 (hex, 64 characters) of the definition:
-// everything but the digest itself and the reason in Broken.
+// everything but the digest itself, the reason in Broken, and the time limit,
+// which is ours and not the source's.
 func (t Tool) ComputeDigest() string {
-	t.Ref.Digest, t.Broken = "", ""
+	t.Ref.Digest, t.Broken, t.TimeoutMS = "", "", 0
 	t.InputSchema, t.OutputSchema = canonical(t.InputSchema), canonical(t.OutputSchema)
 	b, err := json.Marshal(t)
 	if err != nil { // only a schema that is not JSON gets here, and it is still a definition
