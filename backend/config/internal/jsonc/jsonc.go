@@ -271,7 +271,7 @@ func Key(m *hujson.ObjectMember) string {
 
 // Escape makes a key fit for a JSON pointer.
 func Escape(key string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
 }
 
 // Member returns the value of the first member with that exact name, or nil.
