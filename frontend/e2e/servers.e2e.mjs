@@ -117,6 +117,7 @@ test("the filesystem server from npm: test, save, list, try, turn off, remove, u
 
 test("a server is added with the keyboard alone", async () => {
   const page = await openPage(daemon.url);
+  await page.getByTestId("tools-button").waitFor();
   await page.keyboard.press("Control+e");
   await page.getByTestId("tools-dialog").waitFor();
   await page.waitForTimeout(300);

@@ -86,6 +86,7 @@ export default function CodeEditorImpl(props: CodeEditorProps) {
       effects: attributes.current.reconfigure(
         EditorView.contentAttributes.of({
           "aria-label": label,
+          tabindex: "0",
           spellcheck: "false",
           autocorrect: "off",
           autocapitalize: "off",

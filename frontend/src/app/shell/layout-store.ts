@@ -14,7 +14,7 @@ export const useLayout = create<LayoutState>((set) => ({
   rail: readLayout("rail", true),
   drawer: false,
   palette: false,
-  sheetWidth: readLayout("sheetWidth", 1320),
+  sheetWidth: readLayout("sheetWidth", 960),
   set: (change) => {
     if (change.rail !== undefined) writeLayout("rail", change.rail);
     if (change.sheetWidth !== undefined) writeLayout("sheetWidth", change.sheetWidth);

@@ -12,6 +12,7 @@ import { useWhere } from "../use-nav";
 import { narrowQuery, useLayout } from "./layout-store";
 import { Rail } from "./rail";
 import { TitleBar } from "./title-bar";
+import { useSheetLayout } from "./use-sheet-layout";
 import { useMedia } from "./use-media";
 
 /** The window: title bar, rail, the page, and the Tools dialog over it. */
@@ -20,6 +21,8 @@ export function Shell() {
   const narrow = useMedia(narrowQuery);
   const { rail, drawer, set } = useLayout();
   const link = useLink();
+  const sheet = useSheetLayout();
+  const open = search.tools !== undefined;
   useTheme();
   useShortcuts();
   useWindowTitle(conversationId);
@@ -34,9 +37,14 @@ export function Shell() {
       )}
       <ConfigBanner className="border-line border-b px-3 py-2" />
       <div className="relative flex min-h-0 flex-1">
-        {!narrow && rail && <Rail className="w-[260px] shrink-0 border-line border-r" />}
+        {!narrow && rail && (!open || sheet.railFree) && <Rail className="w-[260px] shrink-0 border-line border-r" />}
         {narrow && drawer && <Drawer onClose={() => set({ drawer: false })} />}
-        <main className="relative min-w-0 flex-1" aria-label="Page">
+        <main
+          className="relative min-w-0 flex-1"
+          aria-label="Page"
+          inert={open && !sheet.chatFree}
+          style={open && sheet.chatFree ? { marginRight: sheet.width + 12 } : undefined}
+        >
           <Outlet />
         </main>
         {search.tools && <ToolsSheet tab={search.tools} server={search.server} tool={search.tool} />}

@@ -1,5 +1,5 @@
 import { ChevronLeft } from "lucide-react";
-import { type RefObject, useMemo } from "react";
+import { type RefObject, useEffect, useMemo } from "react";
 import type { ServerView, ToolView } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastError, toastUndo } from "@/components/toast";
@@ -30,6 +30,12 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
     () => catalog.filter((t) => t.tool.ref.kind === "mcp" && t.tool.ref.server === current?.spec.name),
     [catalog, current?.spec.name],
   );
+
+  // A server that is asked for by name shows itself; the add flow keeps its rows.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a tool of the same server counts too
+  useEffect(() => {
+    if (server) set({ adding: false });
+  }, [server, tool, set]);
 
   if (query.error && !servers) {
     return (

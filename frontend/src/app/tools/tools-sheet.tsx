@@ -8,7 +8,7 @@ import { CustomTools, useCustomTools, useTools, useToolsStore } from "@/features
 import { isMod, modName } from "@/lib/platform";
 import { Approvals } from "../approvals";
 import { useLayout } from "../shell/layout-store";
-import { useMedia } from "../shell/use-media";
+import { useSheetLayout } from "../shell/use-sheet-layout";
 import { useNav, useWhere } from "../use-nav";
 import { McpTools } from "./mcp-tools";
 
@@ -27,9 +27,8 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
   const servers = useServers().data;
   const custom = useCustomTools().data;
   const catalog = useTools().data;
-  const { sheetWidth, rail, set } = useLayout();
-  // Where there is room for both, the rail stays free.
-  const besideRail = useMedia("(min-width: 1184px)") && rail;
+  const { sheetWidth, set } = useLayout();
+  const { width } = useSheetLayout();
   const sheet = useRef<HTMLElement>(null);
   const mcpSearch = useRef<HTMLInputElement>(null);
   const customSearch = useRef<HTMLInputElement>(null);
@@ -52,6 +51,8 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
 
   useEffect(() => {
     const onKey = (e: KeyboardEvent) => {
+      // What had the focus may be gone from the page; the dialog still closes.
+      if (e.key === "Escape" && e.target === document.body) nav.closeTools();
       if (!isMod(e) || e.altKey || e.shiftKey) return;
       if (e.key === "1") nav.openTools("custom");
       else if (e.key === "2") nav.openTools("mcp", server);
@@ -81,7 +82,7 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
       aria-label="Tools"
       tabIndex={-1}
       data-testid="tools-dialog"
-      style={{ width: `min(${sheetWidth}px, calc(100vw - ${besideRail ? 280 : 24}px))` }}
+      style={{ width }}
       className="absolute top-2 right-3 bottom-3 z-20 flex animate-appear flex-col overflow-hidden rounded-lg border border-line bg-canvas shadow-float outline-none"
       onKeyDown={(e) => {
         if (e.key === "Escape" && !e.defaultPrevented) {

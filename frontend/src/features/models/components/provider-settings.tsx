@@ -43,8 +43,8 @@ export function ProviderSettings({ onDefault }: ProviderSettingsProps) {
                 <p className="text-ink-2 text-xs [overflow-wrap:anywhere]">{providerLine(p)}</p>
               </div>
               {p.id !== defaultId && (
-                <Button size="sm" onClick={() => onDefault(p.id, p.defaultModel)} aria-label={`Make ${p.name} the default`}>
-                  Make default
+                <Button size="sm" onClick={() => onDefault(p.id, p.defaultModel)}>
+                  Make default<span className="sr-only">: {p.name}</span>
                 </Button>
               )}
               {p.kind !== "rehearsal" && (

@@ -20,7 +20,11 @@ export function About() {
         <div key={name} className="flex min-h-11 flex-wrap items-center gap-x-4 gap-y-0.5 px-3 py-1.5">
           <dt className="w-52 shrink-0 text-ink-2 text-sm">{name}</dt>
           <dd className={path ? "min-w-0 flex-1 font-mono text-xs [overflow-wrap:anywhere]" : "min-w-0 flex-1 text-sm"}>{value}</dd>
-          {path && <CopyButton text={value} label={`Copy the path of ${name.toLowerCase()}`} />}
+          {path && (
+            <dd>
+              <CopyButton text={value} label={`Copy the path of ${name.toLowerCase()}`} />
+            </dd>
+          )}
         </div>
       ))}
     </dl>
