@@ -86,17 +86,18 @@ type Settings struct {
 	store  SettingsStore
 	config *config.Store
 	info   wire.Info
+	where  func() string
 	emit   func(event.Payload)
 }
 
 // NewSettings makes the facade. info holds what does not change while the
-// program runs. emit may be nil.
-func NewSettings(s SettingsStore, c *config.Store, info wire.Info, emit func(event.Payload)) *Settings {
+// program runs; secretsIn says in words where keys are kept now. emit may be nil.
+func NewSettings(s SettingsStore, c *config.Store, info wire.Info, secretsIn func() string, emit func(event.Payload)) *Settings {
 	if emit == nil {
 		emit = func(event.Payload) {}
 	}
 	info.Platform = runtime.GOOS + "/" + runtime.GOARCH
-	return &Settings{s, c, info, emit}
+	return &Settings{s, c, info, secretsIn, emit}
 }
 
 // Get returns the settings, with defaults where nothing was chosen.
@@ -134,6 +135,7 @@ func DefaultModel(ctx context.Context, store SettingsStore) (providerID, model s
 // tools.json, if anything is.
 func (s *Settings) GetInfo(_ context.Context) (wire.Info, error) {
 	out := s.info
+	out.SecretsIn = s.where()
 	file, err := s.config.Current()
 	for _, skipped := range file.Skipped {
 		out.ConfigWarnings = append(out.ConfigWarnings, skipped.Error.Message)

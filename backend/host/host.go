@@ -126,7 +126,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	h.Runner = agent.NewRunner(agent.Options{
 		Conversations: h.Chat, Agents: h.Agents, Models: h.Models, Catalog: h.Catalog, Gate: h.Gate, Emit: emit, Logger: h.Logger,
 	})
-	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State, SecretsIn: secrets.Where()}
+	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.Config, h.Servers, h.configChanged, h.demoServer),
 		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.configChanged, false),
@@ -135,7 +135,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Approvals: api.NewApprovals(desk),
 		Audit:     api.NewAudit(h.store.Audit),
 		Models:    api.NewModels(h.Models, h.store.App),
-		Settings:  api.NewSettings(h.store.App, h.Config, info, emit),
+		Settings:  api.NewSettings(h.store.App, h.Config, info, secrets.Where, emit),
 	}
 	h.Dispatcher = api.NewDispatcher(h.ctx, h.Facades, h.Logger)
 	return h, nil
