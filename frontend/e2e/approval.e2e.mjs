@@ -79,6 +79,10 @@ test("the audit log tells every end by its own word", async () => {
   const table = page.getByRole("table", { name: "Audit log" });
   for (const word of ["Denied by you", "Done", "Cancelled"]) await table.getByText(word).first().waitFor();
   await table.getByText("Denied by you").first().click();
-  await page.getByRole("complementary", { name: /Record/ }).getByText("Arguments").first().waitFor();
+  await page
+    .getByRole("complementary", { name: /Record/ })
+    .getByText("Arguments")
+    .first()
+    .waitFor();
   assert.deepEqual(page.faults, []);
 });

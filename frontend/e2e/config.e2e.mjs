@@ -23,7 +23,10 @@ test("a broken tools.json is told with its place and path, and heals", async () 
 
   writeFileSync(path, '{\n  "mcpServers": [\n    { "name": "demo" "oops" }\n  ]\n}\n');
   const banner = page.getByTestId("config-banner").first();
-  await banner.getByText(/line 3/).first().waitFor();
+  await banner
+    .getByText(/line 3/)
+    .first()
+    .waitFor();
   await banner.getByText(path).waitFor();
   await page.getByTestId("tools-button").click();
   await page.getByTestId("tools-dialog").getByTestId("config-banner").waitFor();

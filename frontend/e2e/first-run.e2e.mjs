@@ -19,7 +19,10 @@ test("the first start leads to an answer with a tool, and the token leaves the a
   const use = page.getByRole("button", { name: "Use Rehearsal" });
   if (await use.isVisible()) await use.click();
   await page.getByRole("button", { name: "Add the demo server" }).click();
-  await page.getByTestId("first-run").getByText(/1 server connected/).waitFor();
+  await page
+    .getByTestId("first-run")
+    .getByText(/1 server connected/)
+    .waitFor();
   await page.getByRole("button", { name: "Take an example" }).click();
 
   const composer = page.getByRole("textbox", { name: "Message" });

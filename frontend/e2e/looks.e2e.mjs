@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
 import { closeBrowser, openPage, shot, startDaemon } from "./helper.mjs";
 
@@ -13,7 +13,7 @@ before(async () => {
   await page.getByRole("button", { name: "Add the demo server" }).click();
   await page.getByText(/1 server connected/).waitFor();
   const composer = page.getByRole("textbox", { name: "Message" });
-  await composer.fill("/call demo__draw_chart {\"numbers\":[3,5,2,8]}");
+  await composer.fill('/call demo__draw_chart {"numbers":[3,5,2,8]}');
   await composer.press("Enter");
   await page.locator('[data-status="done"]').first().waitFor();
   await composer.fill('/call demo__write_note {"name":"plan","text":"buy a longer cable"}');
@@ -29,13 +29,25 @@ after(async () => {
 const screens = [
   ["chat", () => daemon.chat, (p) => p.getByTestId("approval-bar").waitFor()],
   ["tools", () => `${daemon.chat}?tools=mcp&server=demo`, (p) => p.locator("[data-tool]").first().waitFor()],
-  ["add", () => "#/?tools=mcp", async (p) => {
-    await p.getByTestId("tools-dialog").getByRole("button", { name: "Add" }).click();
-    await p.getByRole("textbox", { name: "Configuration to paste" }).fill('{"mcpServers":{"files":{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","/tmp"]},"github":{"command":"docker","args":["run","-i","ghcr.io/github/github-mcp-server"],"env":{"GITHUB_TOKEN":"<YOUR_TOKEN>"}}}}');
-    await p.getByTestId("review-row").nth(1).waitFor();
-  }],
+  [
+    "add",
+    () => "#/?tools=mcp",
+    async (p) => {
+      await p.getByTestId("tools-dialog").getByRole("button", { name: "Add" }).click();
+      await p
+        .getByRole("textbox", { name: "Configuration to paste" })
+        .fill(
+          '{"mcpServers":{"files":{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","/tmp"]},"github":{"command":"docker","args":["run","-i","ghcr.io/github/github-mcp-server"],"env":{"GITHUB_TOKEN":"<YOUR_TOKEN>"}}}}',
+        );
+      await p.getByTestId("review-row").nth(1).waitFor();
+    },
+  ],
   ["custom", () => "#/?tools=custom", (p) => p.locator(".cm-content").first().waitFor()],
-  ["try", () => `${daemon.chat}?tools=mcp&server=demo&tool=transform_text`, (p) => p.locator(".schema-form input").first().waitFor()],
+  [
+    "try",
+    () => `${daemon.chat}?tools=mcp&server=demo&tool=transform_text`,
+    (p) => p.locator(".schema-form input").first().waitFor(),
+  ],
   ["settings", () => "#/settings/models", (p) => p.getByText("Add provider").waitFor()],
   ["agents", () => "#/settings/agents", (p) => p.getByText("New agent").waitFor()],
   ["about", () => "#/settings/about", (p) => p.getByText("tools.json").first().waitFor()],
@@ -48,29 +60,40 @@ for (const dark of [false, true]) {
     [900, 600],
     [1600, 1000],
   ]) {
-    test(`${dark ? "dark" : "light"} at ${width}x${height}: no axe violation, nothing overflows`, { timeout: 120_000 }, async () => {
-      const page = await openPage(daemon.url, { width, height, dark });
-      await page.getByTestId("tools-button").waitFor();
-      const failures = [];
-      for (const [name, hash, ready] of screens) {
-        await page.evaluate((h) => {
-          location.hash = h;
-        }, hash());
-        await ready(page);
-        await page.waitForTimeout(250);
-        await shot(page, `${name}-${width}x${height}-${dark ? "dark" : "light"}`);
-        const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-        if (wide) failures.push(`${name}: the page scrolls sideways`);
-        await page.evaluate(axe);
-        const result = await page.evaluate(() =>
-          globalThis.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }),
-        );
-        for (const v of result.violations)
-          failures.push(`${name}: ${v.id} ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary?.split("\n")[1] ?? ""}`).join(" | ")}`);
-      }
-      assert.deepEqual(failures, []);
-      assert.deepEqual(page.faults, []);
-      await page.context().close();
-    });
+    test(
+      `${dark ? "dark" : "light"} at ${width}x${height}: no axe violation, nothing overflows`,
+      { timeout: 120_000 },
+      async () => {
+        const page = await openPage(daemon.url, { width, height, dark });
+        await page.getByTestId("tools-button").waitFor();
+        const failures = [];
+        for (const [name, hash, ready] of screens) {
+          await page.evaluate((h) => {
+            location.hash = h;
+          }, hash());
+          await ready(page);
+          await page.waitForTimeout(250);
+          await shot(page, `${name}-${width}x${height}-${dark ? "dark" : "light"}`);
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
+          if (wide) failures.push(`${name}: the page scrolls sideways`);
+          await page.evaluate(axe);
+          const result = await page.evaluate(() =>
+            globalThis.axe.run(document, {
+              runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+            }),
+          );
+          for (const v of result.violations)
+            failures.push(
+              `${name}: ${v.id} ${v.nodes
+                .slice(0, 3)
+                .map((n) => `${n.target} ${n.failureSummary?.split("\n")[1] ?? ""}`)
+                .join(" | ")}`,
+            );
+        }
+        assert.deepEqual(failures, []);
+        assert.deepEqual(page.faults, []);
+        await page.context().close();
+      },
+    );
   }
 }

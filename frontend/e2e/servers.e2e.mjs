@@ -50,7 +50,11 @@ test("text that is not JSON is told with line and column, and changes nothing", 
   const page = await openPage(daemon.url);
   await openTools(page);
   await box(page).fill('{\n  "mcpServers": {\n    "a": { "command": "x" "args": [] }\n  }\n}');
-  await page.getByRole("alert").getByText(/line 3/i).first().waitFor();
+  await page
+    .getByRole("alert")
+    .getByText(/line 3/i)
+    .first()
+    .waitFor();
   assert.equal(await page.getByTestId("review-row").count(), 0);
   assert.ok(await page.getByRole("button", { name: "Save & connect" }).isDisabled());
   await page.getByRole("button", { name: "Discard" }).click();
@@ -60,60 +64,75 @@ test("a missing program is named before anything is saved", async () => {
   const page = await openPage(daemon.url);
   await openTools(page);
   await box(page).fill('{"mcpServers":{"gone":{"command":"no-such-program-here","args":[]}}}');
-  await page.getByTestId("review-row").getByText(/no-such-program-here.*(not|install)/i).first().waitFor();
+  await page
+    .getByTestId("review-row")
+    .getByText(/no-such-program-here.*(not|install)/i)
+    .first()
+    .waitFor();
   await page.getByRole("button", { name: "Discard" }).click();
 });
 
-test("the filesystem server from npm: test, save, list, try, turn off, remove, undo", { timeout: 180_000 }, async () => {
-  const page = await openPage(daemon.url);
-  await openTools(page);
-  await box(page).fill(
-    JSON.stringify({ mcpServers: { files: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", dir] } } }),
-  );
-  const row = page.getByTestId("review-row");
-  await row.waitFor();
-  await row.getByRole("button", { name: "Test" }).click();
-  await row.getByTestId("test-report").getByText("Handshake").waitFor({ timeout: 120_000 });
-  const config = () => {
-    try {
-      return readFileSync(join(daemon.home, "config", "tools.json"), "utf8");
-    } catch {
-      return "";
+test(
+  "the filesystem server from npm: test, save, list, try, turn off, remove, undo",
+  { timeout: 180_000 },
+  async () => {
+    const page = await openPage(daemon.url);
+    await openTools(page);
+    await box(page).fill(
+      JSON.stringify({
+        mcpServers: {
+          files: { command: "npx", args: ["-y", "@modelcontextprotocol/server-filesystem", dir] },
+        },
+      }),
+    );
+    const row = page.getByTestId("review-row");
+    await row.waitFor();
+    await row.getByRole("button", { name: "Test" }).click();
+    await row.getByTestId("test-report").getByText("Handshake").waitFor({ timeout: 120_000 });
+    const config = () => {
+      try {
+        return readFileSync(join(daemon.home, "config", "tools.json"), "utf8");
+      } catch {
+        return "";
+      }
+    };
+    assert.ok(!config().includes("server-filesystem"), "a test saved something");
+
+    await page.getByRole("button", { name: "Save & connect" }).click();
+    const details = page.getByTestId("server-details");
+    await details.getByText(/^Connected/).waitFor({ timeout: 90_000 });
+    await details
+      .getByRole("textbox", { name: "Search tools" })
+      .or(details.getByRole("searchbox", { name: "Search tools" }))
+      .fill("list_directory");
+    await details.locator('[data-tool="list_directory"] > button').click();
+    const trial = details.locator('[data-tool="list_directory"]').getByTestId("try-it");
+    const run = trial.getByRole("button", { name: "Run" });
+    assert.ok(await run.isDisabled(), "runs without its required argument");
+    await trial.getByText("path needs a value.").waitFor();
+    await trial.getByLabel(/^path/).fill(dir);
+    await trial.getByLabel(/^path/).press("Control+Enter");
+    const bar = page.getByTestId("approval-bar");
+    const outcome = trial.getByTestId("outcome");
+    await bar.or(outcome).first().waitFor({ timeout: 30_000 });
+    if (await bar.isVisible()) {
+      await page.waitForTimeout(700);
+      await bar.getByRole("button", { name: /Allow once/ }).click();
     }
-  };
-  assert.ok(!config().includes("server-filesystem"), "a test saved something");
+    await outcome.getByText("hello.txt").first().waitFor({ timeout: 30_000 });
+    await outcome.getByRole("tab", { name: "What a model would see" }).click();
+    await outcome.getByText("hello.txt").first().waitFor();
 
-  await page.getByRole("button", { name: "Save & connect" }).click();
-  const details = page.getByTestId("server-details");
-  await details.getByText(/^Connected/).waitFor({ timeout: 90_000 });
-  await details.getByRole("textbox", { name: "Search tools" }).or(details.getByRole("searchbox", { name: "Search tools" })).fill("list_directory");
-  await details.locator('[data-tool="list_directory"] > button').click();
-  const trial = details.locator('[data-tool="list_directory"]').getByTestId("try-it");
-  const run = trial.getByRole("button", { name: "Run" });
-  assert.ok(await run.isDisabled(), "runs without its required argument");
-  await trial.getByText("path needs a value.").waitFor();
-  await trial.getByLabel(/^path/).fill(dir);
-  await trial.getByLabel(/^path/).press("Control+Enter");
-  const bar = page.getByTestId("approval-bar");
-  const outcome = trial.getByTestId("outcome");
-  await bar.or(outcome).first().waitFor({ timeout: 30_000 });
-  if (await bar.isVisible()) {
-    await page.waitForTimeout(700);
-    await bar.getByRole("button", { name: /Allow once/ }).click();
-  }
-  await outcome.getByText("hello.txt").first().waitFor({ timeout: 30_000 });
-  await outcome.getByRole("tab", { name: "What a model would see" }).click();
-  await outcome.getByText("hello.txt").first().waitFor();
+    await details.getByRole("switch", { name: "files on" }).click();
+    await details.getByTestId("server-sentence").getByText("Off").waitFor();
 
-  await details.getByRole("switch", { name: "files on" }).click();
-  await details.getByTestId("server-sentence").getByText("Off").waitFor();
-
-  await details.getByRole("button", { name: "More for files" }).click();
-  await page.getByRole("menuitem", { name: "Remove" }).click();
-  await page.getByRole("button", { name: "Undo" }).click();
-  await page.locator('[data-server="files"]').waitFor();
-  assert.deepEqual(page.faults, []);
-});
+    await details.getByRole("button", { name: "More for files" }).click();
+    await page.getByRole("menuitem", { name: "Remove" }).click();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.locator('[data-server="files"]').waitFor();
+    assert.deepEqual(page.faults, []);
+  },
+);
 
 test("a server is added with the keyboard alone", async () => {
   const page = await openPage(daemon.url);
@@ -123,10 +142,16 @@ test("a server is added with the keyboard alone", async () => {
   await page.waitForTimeout(300);
   await page.keyboard.press("Control+n");
   await box(page).waitFor();
-  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Configuration to paste");
-  await page.keyboard.insertText('{"mcpServers":{"keys":{"command":"node","args":["--version"],"disabled":true}}}');
+  await page.waitForFunction(
+    () => document.activeElement?.getAttribute("aria-label") === "Configuration to paste",
+  );
+  await page.keyboard.insertText(
+    '{"mcpServers":{"keys":{"command":"node","args":["--version"],"disabled":true}}}',
+  );
   await page.getByTestId("review-row").waitFor();
-  await page.waitForFunction(() => [...document.querySelectorAll("button")].some((b) => b.textContent === "Save & connect" && !b.disabled));
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll("button")].some((b) => b.textContent === "Save & connect" && !b.disabled),
+  );
   for (let i = 0; i < 30; i++) {
     await page.keyboard.press("Tab");
     if ((await page.evaluate(() => document.activeElement?.textContent)) === "Save & connect") break;
@@ -145,7 +170,9 @@ test("custom tools are saved in tools.json with a plain notice", async () => {
   const page = await openPage(daemon.url);
   await openTools(page);
   await page.getByRole("tab", { name: /Custom Tools/ }).click();
-  await page.getByText("Running JavaScript is not in this version yet. Your tools are saved in tools.json.").waitFor();
+  await page
+    .getByText("Running JavaScript is not in this version yet. Your tools are saved in tools.json.")
+    .waitFor();
   await page.getByLabel("Name", { exact: true }).fill("shout");
   await page.getByLabel("Description").fill("Makes text loud.");
   await page.getByRole("button", { name: "Save", exact: true }).click();

@@ -19,12 +19,12 @@ function show(): void {
   runtime = startRuntime();
   root.render(
     <StrictMode>
-      <App key={Math.random()} runtime={runtime} onToken={useToken} />
+      <App key={Math.random()} runtime={runtime} onToken={connectWith} />
     </StrictMode>,
   );
 }
 
-function useToken(token: string): void {
+function connectWith(token: string): void {
   saveToken(token);
   setWire(httpWire(token));
   show();
@@ -46,11 +46,11 @@ async function start(): Promise<void> {
     return;
   }
   const token = takeToken();
-  if (token) useToken(token);
+  if (token) connectWith(token);
   else
     root.render(
       <StrictMode>
-        <TokenPage refused={false} onToken={useToken} />
+        <TokenPage refused={false} onToken={connectWith} />
       </StrictMode>,
     );
 }

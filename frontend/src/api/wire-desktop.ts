@@ -23,7 +23,11 @@ export function isDesktop(): boolean {
 
 function method(name: string): Bound {
   const fn = host().go?.main?.App?.[name];
-  if (!fn) throw new CallError("internal", `This window does not know ${name}. The page and the program differ in version.`);
+  if (!fn)
+    throw new CallError(
+      "internal",
+      `This window does not know ${name}. The page and the program differ in version.`,
+    );
   return fn;
 }
 

@@ -46,7 +46,10 @@ export function httpWire(token: string): Wire {
         body: input,
       });
     } catch {
-      throw new CallError("unavailable", "Patchbay's daemon cannot be reached. Is `patchbay serve` still running?");
+      throw new CallError(
+        "unavailable",
+        "Patchbay's daemon cannot be reached. Is `patchbay serve` still running?",
+      );
     }
     const text = await res.text();
     if (res.ok) return text;

@@ -6,7 +6,13 @@ import { ApprovalDock, approvalsHere, useApprovals, useResolve } from "@/feature
 import { focusComposer } from "./focus";
 
 /** The approval bar, wherever the person is: under the chat, or in the Tools dialog. */
-export function Approvals({ conversationId, onLeave = focusComposer }: { conversationId?: string; onLeave?: () => void }) {
+export function Approvals({
+  conversationId,
+  onLeave = focusComposer,
+}: {
+  conversationId?: string;
+  onLeave?: () => void;
+}) {
   const all = useApprovals().data;
   const agents = useAgents().data;
   const resolve = useResolve();

@@ -1,4 +1,10 @@
-import { createHashHistory, createRootRoute, createRoute, createRouter, redirect } from "@tanstack/react-router";
+import {
+  createHashHistory,
+  createRootRoute,
+  createRoute,
+  createRouter,
+  redirect,
+} from "@tanstack/react-router";
 import { AuditRoute } from "./pages/audit-route";
 import { ChatRoute, NewChatRoute } from "./pages/chat-route";
 import { SettingsRoute } from "./pages/settings-route";
@@ -31,7 +37,11 @@ const settingsHome = createRoute({
     throw redirect({ to: "/settings/$section", params: { section: "models" } });
   },
 });
-const settings = createRoute({ getParentRoute: () => root, path: "/settings/$section", component: SettingsRoute });
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings/$section",
+  component: SettingsRoute,
+});
 const audit = createRoute({ getParentRoute: () => root, path: "/audit", component: AuditRoute });
 
 export function makeRouter() {

@@ -58,7 +58,13 @@ export function staleKeys(event: PatchbayEvent): readonly (readonly unknown[])[]
 export function startRuntime(): Runtime {
   const client = new QueryClient({
     defaultOptions: {
-      queries: { staleTime: 30_000, retry: 1, retryDelay: 400, refetchOnWindowFocus: false, networkMode: "always" },
+      queries: {
+        staleTime: 30_000,
+        retry: 1,
+        retryDelay: 400,
+        refetchOnWindowFocus: false,
+        networkMode: "always",
+      },
       mutations: { networkMode: "always" },
     },
   });

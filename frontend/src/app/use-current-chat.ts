@@ -40,11 +40,13 @@ export function useCurrentChat() {
     loaded: view !== undefined,
     providers: view?.providers ?? [],
     setAgent: (id: string) => {
-      if (conversation) update.mutate({ id: conversation.id, agentId: id }, { onError: (e) => toastError(e) });
+      if (conversation)
+        update.mutate({ id: conversation.id, agentId: id }, { onError: (e) => toastError(e) });
       else setNewChat({ agentId: id });
     },
     setModel: (providerId: string, m: string) => {
-      if (conversation) update.mutate({ id: conversation.id, providerId, model: m }, { onError: (e) => toastError(e) });
+      if (conversation)
+        update.mutate({ id: conversation.id, providerId, model: m }, { onError: (e) => toastError(e) });
       else setNewChat({ providerId, model: m });
     },
   };

@@ -10,7 +10,8 @@ export function useNav() {
       newChat: () => void navigate({ to: "/", search: {} }),
       toChat: (id: string, keepTools = false) =>
         void navigate({ to: "/chat/$id", params: { id }, search: (s: Search) => (keepTools ? s : {}) }),
-      toSettings: (section = "models") => void navigate({ to: "/settings/$section", params: { section }, search: {} }),
+      toSettings: (section = "models") =>
+        void navigate({ to: "/settings/$section", params: { section }, search: {} }),
       toAudit: () => void navigate({ to: "/audit", search: {} }),
       openTools: (tab: "mcp" | "custom" = "mcp", server?: string, tool?: string) =>
         void navigate({ to: ".", search: { tools: tab, server, tool } }),

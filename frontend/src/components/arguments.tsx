@@ -38,7 +38,12 @@ function Value({ text, json, name, whole }: { text: string; json: boolean; name:
         {shown === "" ? <span className="text-ink-3">{json ? "" : '""'}</span> : shown}
       </div>
       {long && (
-        <Button variant="link" size="sm" onClick={() => setOpen(!open)} aria-label={`${open ? "Fold" : "Show all of"} ${name}`}>
+        <Button
+          variant="link"
+          size="sm"
+          onClick={() => setOpen(!open)}
+          aria-label={`${open ? "Fold" : "Show all of"} ${name}`}
+        >
           {open ? "Fold" : `Show all ${text.length.toLocaleString("en-US")} characters`}
         </Button>
       )}

@@ -7,7 +7,8 @@ export function lastProgress(chunks: readonly Chunk[]): Chunk | undefined {
 }
 
 export function progressText(c: Chunk): string {
-  const n = c.progress === undefined ? "" : c.total ? `${trim(c.progress)} of ${trim(c.total)}` : trim(c.progress);
+  const n =
+    c.progress === undefined ? "" : c.total ? `${trim(c.progress)} of ${trim(c.total)}` : trim(c.progress);
   return [n, c.message].filter(Boolean).join(", ");
 }
 
@@ -41,7 +42,10 @@ export function ChunkList({ chunks }: { chunks: readonly Chunk[] }) {
   return (
     <div className="grid gap-1.5">
       {progress && <ProgressBar chunk={progress} />}
-      <ol aria-label="Progress and log of the call" className="grid max-h-40 gap-0.5 overflow-y-auto font-mono text-xs">
+      <ol
+        aria-label="Progress and log of the call"
+        className="grid max-h-40 gap-0.5 overflow-y-auto font-mono text-xs"
+      >
         {chunks.slice(-50).map((c) => (
           <li key={c.seq} className="flex gap-2">
             <span className="nums shrink-0 text-ink-3">{formatTime(c.at)}</span>

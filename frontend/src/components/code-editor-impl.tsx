@@ -4,7 +4,13 @@ import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { linter } from "@codemirror/lint";
 import { Compartment, EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, keymap, lineNumbers, placeholder as placeholderOf } from "@codemirror/view";
+import {
+  drawSelection,
+  EditorView,
+  keymap,
+  lineNumbers,
+  placeholder as placeholderOf,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 import type { CodeEditorProps } from "./code-editor";
@@ -22,7 +28,12 @@ const theme = EditorView.theme({
     backgroundColor: "color-mix(in oklab, var(--accent) 25%, transparent) !important",
   },
   ".cm-matchingBracket": { backgroundColor: "var(--accent-soft)", outline: "none" },
-  ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--ink)", border: "1px solid var(--line)", borderRadius: "6px" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--raised)",
+    color: "var(--ink)",
+    border: "1px solid var(--line)",
+    borderRadius: "6px",
+  },
   ".cm-badLine": { backgroundColor: "var(--danger-soft)" },
 });
 

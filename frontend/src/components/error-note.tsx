@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { CallError } from "@/api/types";
-import { Callout } from "./ui/callout";
 import { Button } from "./ui/button";
+import { Callout } from "./ui/callout";
 
 export function messageOf(err: unknown): string {
   return err instanceof Error ? err.message : String(err);

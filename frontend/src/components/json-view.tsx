@@ -33,7 +33,13 @@ interface TextBlockProps {
 }
 
 /** Read-only text in mono, with a scroll of its own and a way to copy it. */
-export const TextBlock = memo(function TextBlock({ text, label, json, copy = true, className }: TextBlockProps) {
+export const TextBlock = memo(function TextBlock({
+  text,
+  label,
+  json,
+  copy = true,
+  className,
+}: TextBlockProps) {
   return (
     <div className="group relative min-w-0">
       <section

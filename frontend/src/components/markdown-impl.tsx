@@ -50,7 +50,30 @@ const components = {
   pre: Pre,
   ...Object.fromEntries(
     (
-      ["h1", "h2", "h3", "h4", "h5", "h6", "p", "ul", "ol", "li", "code", "blockquote", "table", "thead", "tbody", "tr", "th", "td", "hr", "strong", "em", "inlineCode"] as const
+      [
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "p",
+        "ul",
+        "ol",
+        "li",
+        "code",
+        "blockquote",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "hr",
+        "strong",
+        "em",
+        "inlineCode",
+      ] as const
     ).map((t) => [t, plain(t === "inlineCode" ? "code" : t)]),
   ),
 } as unknown as Components;

@@ -35,7 +35,8 @@ const validator: ValidatorType = {
 };
 
 function FieldTemplate(props: FieldTemplateProps) {
-  const { id, label, children, errors, rawErrors, description, hidden, required, displayLabel, schema } = props;
+  const { id, label, children, errors, rawErrors, description, hidden, required, displayLabel, schema } =
+    props;
   if (hidden) return <div className="hidden">{children}</div>;
   const checkbox = schema.type === "boolean";
   return (
@@ -60,13 +61,28 @@ function ArrayItem({ children, buttonsProps: b, hasToolbar }: ArrayFieldItemTemp
       <div className="min-w-0 flex-1">{children}</div>
       {hasToolbar && (
         <div className="flex">
-          <IconButton label={`Move item ${n} up`} size="icon-sm" disabled={!b.hasMoveUp} onClick={b.onMoveUpItem}>
+          <IconButton
+            label={`Move item ${n} up`}
+            size="icon-sm"
+            disabled={!b.hasMoveUp}
+            onClick={b.onMoveUpItem}
+          >
             <ArrowUp />
           </IconButton>
-          <IconButton label={`Move item ${n} down`} size="icon-sm" disabled={!b.hasMoveDown} onClick={b.onMoveDownItem}>
+          <IconButton
+            label={`Move item ${n} down`}
+            size="icon-sm"
+            disabled={!b.hasMoveDown}
+            onClick={b.onMoveDownItem}
+          >
             <ArrowDown />
           </IconButton>
-          <IconButton label={`Remove item ${n}`} size="icon-sm" disabled={!b.hasRemove} onClick={b.onRemoveItem}>
+          <IconButton
+            label={`Remove item ${n}`}
+            size="icon-sm"
+            disabled={!b.hasRemove}
+            onClick={b.onRemoveItem}
+          >
             <X />
           </IconButton>
         </div>

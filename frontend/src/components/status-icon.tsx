@@ -28,10 +28,22 @@ const icons: Partial<Record<Shape, typeof Clock>> = {
 };
 
 /** The lamp of a state: its shape tells it as well as its colour. */
-export function StatusIcon({ look, className, label }: { look: StateLook; className?: string; label?: string }) {
+export function StatusIcon({
+  look,
+  className,
+  label,
+}: {
+  look: StateLook;
+  className?: string;
+  label?: string;
+}) {
   return (
     <span
-      className={cn("inline-flex size-4 shrink-0 items-center justify-center", toneText[look.tone], className)}
+      className={cn(
+        "inline-flex size-4 shrink-0 items-center justify-center",
+        toneText[look.tone],
+        className,
+      )}
       {...(label ? { role: "img", "aria-label": label } : { "aria-hidden": true })}
     >
       <Glyph shape={look.shape} live={look.live} />
@@ -46,7 +58,7 @@ function Glyph({ shape, live }: { shape: Shape; live: boolean }) {
     return <Icon className={cn("size-full", move)} strokeWidth={2} />;
   }
   return (
-    <svg viewBox="0 0 16 16" fill="none" className="size-full" aria-hidden>
+    <svg viewBox="0 0 16 16" fill="none" className="size-full" aria-hidden="true">
       {shape === "filled" && <circle cx="8" cy="8" r="4.5" fill="currentColor" />}
       {shape === "hollow" && <circle cx="8" cy="8" r="4" stroke="currentColor" strokeWidth="1.6" />}
       {shape === "ring" && (

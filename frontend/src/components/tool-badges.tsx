@@ -12,15 +12,24 @@ interface Claim {
 /** What a server claims of its tool. Silence means the specification's worst case. */
 export function claimsOf(a: Annotations): Claim[] {
   const out: Claim[] = [];
-  if (a.readOnlyHint === true) out.push({ word: "read-only", tone: "success", says: "The server says this is read-only." });
+  if (a.readOnlyHint === true)
+    out.push({ word: "read-only", tone: "success", says: "The server says this is read-only." });
   else if (a.destructiveHint === true)
     out.push({ word: "destructive", tone: "danger", says: "The server says this may delete or overwrite." });
   else if (a.readOnlyHint === false)
     out.push({ word: "changes data", tone: "warning", says: "The server says this changes data." });
   if (a.idempotentHint === true && a.readOnlyHint !== true)
-    out.push({ word: "idempotent", tone: "neutral", says: "The server says that repeating a call changes nothing more." });
+    out.push({
+      word: "idempotent",
+      tone: "neutral",
+      says: "The server says that repeating a call changes nothing more.",
+    });
   if (a.openWorldHint === true)
-    out.push({ word: "open world", tone: "info", says: "The server says this reaches beyond this computer." });
+    out.push({
+      word: "open world",
+      tone: "info",
+      says: "The server says this reaches beyond this computer.",
+    });
   return out;
 }
 

@@ -33,7 +33,10 @@ export function parseJson(text: string): JsonText {
     const raw = err instanceof Error ? err.message : String(err);
     const named = /line (\d+) column (\d+)/.exec(raw);
     if (named) {
-      return { ok: false, problem: { message: clean(raw), line: Number(named[1]), column: Number(named[2]) } };
+      return {
+        ok: false,
+        problem: { message: clean(raw), line: Number(named[1]), column: Number(named[2]) },
+      };
     }
     const pos = /position (\d+)/.exec(raw);
     const at = pos ? Number(pos[1]) : text.length;

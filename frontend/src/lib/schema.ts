@@ -8,7 +8,17 @@ export interface SchemaProblem {
 }
 
 // What a container says is only that something inside is wrong, which is told anyway.
-const containers = new Set(["properties", "items", "prefixItems", "additionalProperties", "allOf", "$ref", "if", "then", "else"]);
+const containers = new Set([
+  "properties",
+  "items",
+  "prefixItems",
+  "additionalProperties",
+  "allOf",
+  "$ref",
+  "if",
+  "then",
+  "else",
+]);
 
 /** Checks arguments against a tool's schema. The daemon stays the authority. */
 export function validate(schema: unknown, value: unknown): SchemaProblem[] {

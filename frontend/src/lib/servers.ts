@@ -1,6 +1,6 @@
 import type { ServerSpec, ServerView, Transport } from "@/api/types";
-import { needsAttention } from "./status";
 import { commandLine } from "./shell-words";
+import { needsAttention } from "./status";
 
 export type ServerFilter = "all" | "on" | "attention" | "off";
 
@@ -32,7 +32,10 @@ export function arrange(servers: readonly ServerView[], filter: ServerFilter, se
     return words.every((w) => text.includes(w));
   });
   const rank = (s: ServerView) => (needsAttention(s.status.state) ? 0 : 1);
-  return kept.map((s, i) => ({ s, i })).sort((a, b) => rank(a.s) - rank(b.s) || a.i - b.i).map((x) => x.s);
+  return kept
+    .map((s, i) => ({ s, i }))
+    .sort((a, b) => rank(a.s) - rank(b.s) || a.i - b.i)
+    .map((x) => x.s);
 }
 
 /** The command line or the address: what the server really is. */
@@ -44,7 +47,12 @@ export function target(spec: ServerSpec): string {
 export function specAsJson(spec: ServerSpec, mask: string): string {
   const hide = (values: Record<string, string> | undefined) =>
     values &&
-    Object.fromEntries(Object.entries(values).map(([k, v]) => [k, v === mask ? `\${${k.replace(/\W/g, "_").toUpperCase()}}` : v]));
+    Object.fromEntries(
+      Object.entries(values).map(([k, v]) => [
+        k,
+        v === mask ? `\${${k.replace(/\W/g, "_").toUpperCase()}}` : v,
+      ]),
+    );
   const { name, transport, env, headers, timeout, ...rest } = spec;
   const body = {
     ...(transport === "stdio" ? {} : { type: transport === "sse" ? "sse" : "http" }),
@@ -81,7 +89,8 @@ export function writePlace(spec: ServerSpec, place: string, value: string): Serv
   const [group, key] = splitPlace(place);
   if (group === "env") return { ...spec, env: { ...spec.env, [key]: value } };
   if (group === "headers") return { ...spec, headers: { ...spec.headers, [key]: value } };
-  if (group === "args") return { ...spec, args: (spec.args ?? []).map((a, i) => (i === Number(key) ? value : a)) };
+  if (group === "args")
+    return { ...spec, args: (spec.args ?? []).map((a, i) => (i === Number(key) ? value : a)) };
   if (place === "url" || place === "command" || place === "cwd") return { ...spec, [place]: value };
   return spec;
 }

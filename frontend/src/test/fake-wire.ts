@@ -96,7 +96,10 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
     "mcp:addDemoServer": () => {
       const s = server("demo", "connected", { message: "2 tools, 3 ms", toolCount: 2 });
       state.servers.push(s);
-      state.tools.push(toolView(tool("demo", "current_time", { annotations: { readOnlyHint: true } })), toolView(tool("demo", "add")));
+      state.tools.push(
+        toolView(tool("demo", "current_time", { annotations: { readOnlyHint: true } })),
+        toolView(tool("demo", "add")),
+      );
       serversChanged("demo");
       return s;
     },
@@ -159,8 +162,16 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
     "tools:cancel": () => undefined,
     "tools:execute": async (i: ExecuteInput) => {
       await new Promise((r) => setTimeout(r, 200));
-      const result = textResult(JSON.stringify({ ok: true, args: i.arguments }), { structuredContent: { ok: true } });
-      return { callId: i.callId ?? "", status: "done", result, millis: 200, modelText: result.content[0]?.text ?? "" };
+      const result = textResult(JSON.stringify({ ok: true, args: i.arguments }), {
+        structuredContent: { ok: true },
+      });
+      return {
+        callId: i.callId ?? "",
+        status: "done",
+        result,
+        millis: 200,
+        modelText: result.content[0]?.text ?? "",
+      };
     },
     "chat:getConversations": () => ({
       conversations: [...state.chats.values()].map((c) => ({
@@ -207,13 +218,27 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
     "agents:remove": (i: IDInput) => {
       state.agents = state.agents.filter((a) => a.id !== i.id);
     },
-    "models:getProviders": () => ({ providers: state.providers, defaultProviderId: state.settings.defaultProviderId }),
+    "models:getProviders": () => ({
+      providers: state.providers,
+      defaultProviderId: state.settings.defaultProviderId,
+    }),
     "models:get": (i: { providerId: string }) => {
-      if (i.providerId !== "rehearsal") throw new CallError("unavailable", "Ollama cannot be reached at 127.0.0.1:11434. Start it, or change its base URL.");
+      if (i.providerId !== "rehearsal")
+        throw new CallError(
+          "unavailable",
+          "Ollama cannot be reached at 127.0.0.1:11434. Start it, or change its base URL.",
+        );
       return { models: [{ id: "rehearsal", name: "Rehearsal", tools: true }] };
     },
     "models:saveProvider": (i: SaveProviderInput) => {
-      const p = { ...rehearsal, ...i, id: i.id || `p${next++}`, hasKey: !!i.key, defaultModel: i.defaultModel ?? "", origin: "user" };
+      const p = {
+        ...rehearsal,
+        ...i,
+        id: i.id || `p${next++}`,
+        hasKey: !!i.key,
+        defaultModel: i.defaultModel ?? "",
+        origin: "user",
+      };
       state.providers = [...state.providers.filter((x) => x.id !== p.id), p];
       return p;
     },
@@ -257,7 +282,12 @@ function parse(text: string, state: FakeState): ParsedServers {
     const { line, column } = json.problem;
     throw new CallError("invalid", "This is not JSON, a command or a URL.", { line, column });
   }
-  const all = (json.value as { mcpServers?: Record<string, { command?: string; args?: string[]; env?: Record<string, string> }> }).mcpServers ?? {};
+  const all =
+    (
+      json.value as {
+        mcpServers?: Record<string, { command?: string; args?: string[]; env?: Record<string, string> }>;
+      }
+    ).mcpServers ?? {};
   return {
     servers: Object.entries(all).map(([name, v]) => ({
       spec: spec({ name, ...v }),

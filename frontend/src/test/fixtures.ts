@@ -29,7 +29,12 @@ export function status(state: ServerState, over: Partial<ServerStatus> = {}): Se
   return { name: "demo", transport: "stdio", state, message: "", since: at, toolCount: 0, ...over };
 }
 
-export function server(name: string, state: ServerState, over: Partial<ServerStatus> = {}, specOver: Partial<ServerSpec> = {}): ServerView {
+export function server(
+  name: string,
+  state: ServerState,
+  over: Partial<ServerStatus> = {},
+  specOver: Partial<ServerSpec> = {},
+): ServerView {
   const s = spec({ name, ...specOver });
   return { spec: s, status: status(state, { name, transport: s.transport, ...over }) };
 }
@@ -59,12 +64,34 @@ export function textResult(text: string, over: Partial<ToolResult> = {}): ToolRe
   return { content: [{ type: "text", text }], bytes: text.length, ...over };
 }
 
-export function message(id: string, role: Message["role"], parts: Part[], over: Partial<Message> = {}): Message {
-  return { id, role, parts, origin: {}, usage: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }, at, ...over };
+export function message(
+  id: string,
+  role: Message["role"],
+  parts: Part[],
+  over: Partial<Message> = {},
+): Message {
+  return {
+    id,
+    role,
+    parts,
+    origin: {},
+    usage: { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 },
+    at,
+    ...over,
+  };
 }
 
 export function conversation(id: string, over: Partial<Conversation> = {}): Conversation {
-  return { id, title: id, agentId: "default", providerId: "", model: "", createdAt: at, updatedAt: at, ...over };
+  return {
+    id,
+    title: id,
+    agentId: "default",
+    providerId: "",
+    model: "",
+    createdAt: at,
+    updatedAt: at,
+    ...over,
+  };
 }
 
 export function runCall(callId: string, statusNow: CallStatus, over: Partial<RunCall> = {}): RunCall {
@@ -84,7 +111,11 @@ export function runCall(callId: string, statusNow: CallStatus, over: Partial<Run
 export function approval(id: string, over: Partial<Approval> = {}): Approval {
   return {
     id,
-    call: { id: `call-${id}`, ref: { kind: "mcp", server: "demo", name: "delete_note" }, arguments: { id: 7 } },
+    call: {
+      id: `call-${id}`,
+      ref: { kind: "mcp", server: "demo", name: "delete_note" },
+      arguments: { id: 7 },
+    },
     title: "Delete note",
     principal: { kind: "agent", agentId: "default", conversationId: "c1", runId: "r1" },
     decision: { effect: "ask", rule: "default-ask", why: "It may change data.", risk: "medium" },

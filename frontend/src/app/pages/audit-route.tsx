@@ -1,6 +1,6 @@
-import { AuditPage } from "@/features/audit";
-import { useAgents } from "@/features/agents";
 import { Button } from "@/components/ui/button";
+import { useAgents } from "@/features/agents";
+import { AuditPage } from "@/features/audit";
 import { useNav } from "../use-nav";
 
 export function AuditRoute() {
@@ -12,7 +12,9 @@ export function AuditRoute() {
       onConversation={(id) => nav.toChat(id)}
       empty={
         <div className="grid justify-items-start gap-2">
-          <p className="text-ink-2 text-sm">No call was made yet. The first one appears here, whoever makes it.</p>
+          <p className="text-ink-2 text-sm">
+            No call was made yet. The first one appears here, whoever makes it.
+          </p>
           <Button onClick={() => nav.openTools("mcp")}>Try a tool</Button>
         </div>
       }

@@ -4,9 +4,16 @@ import { ErrorNote } from "@/components/error-note";
 import { useRunStore } from "@/components/run-context";
 import { toastError } from "@/components/toast";
 import { Button } from "@/components/ui/button";
-import { type CardActions, Composer, MessageList, useChatActions, useChatStore, useConversation } from "@/features/chat";
-import { toolKey, useToolsStore } from "@/features/tools";
+import {
+  type CardActions,
+  Composer,
+  MessageList,
+  useChatActions,
+  useChatStore,
+  useConversation,
+} from "@/features/chat";
 import { useSettings, useUpdateSettings } from "@/features/settings";
+import { toolKey, useToolsStore } from "@/features/tools";
 import { isRecord, parseJson, pretty } from "@/lib/json";
 import { Approvals } from "../approvals";
 import { focusApproval } from "../focus";
@@ -33,7 +40,11 @@ export function NewChatRoute() {
   const onSend = async (text: string) => {
     setDraft("new", "");
     try {
-      const c = await create.mutateAsync({ agentId: chat.agent?.id ?? "", providerId: newChat.providerId ?? "", model: newChat.model ?? "" });
+      const c = await create.mutateAsync({
+        agentId: chat.agent?.id ?? "",
+        providerId: newChat.providerId ?? "",
+        model: newChat.model ?? "",
+      });
       await send.mutateAsync({ conversationId: c.id, text });
       nav.toChat(c.id, true);
       if (settings && !settings.firstRunDone) updateSettings.mutate({ firstRunDone: true });
@@ -52,7 +63,11 @@ export function NewChatRoute() {
     <div className="flex h-full min-h-0 flex-col">
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto flex min-h-full w-full max-w-[760px] flex-col justify-center px-5 py-6">
-          {settings && !settings.firstRunDone ? <FirstRun onPropose={propose} /> : settings && <NewChatHints onPropose={propose} />}
+          {settings && !settings.firstRunDone ? (
+            <FirstRun onPropose={propose} />
+          ) : (
+            settings && <NewChatHints onPropose={propose} />
+          )}
         </div>
       </div>
       {!search.tools && <Approvals />}
@@ -166,7 +181,10 @@ function useCardActions(id: string): CardActions {
   const cancel = cancelCall.mutate;
   const setDraft = useChatStore((s) => s.setDraft);
   const setTrial = useToolsStore((s) => s.setTrial);
-  const onCancel = useCallback((callId: string) => cancel(callId, { onError: (e) => toastError(e) }), [cancel]);
+  const onCancel = useCallback(
+    (callId: string) => cancel(callId, { onError: (e) => toastError(e) }),
+    [cancel],
+  );
   return useMemo<CardActions>(
     () => ({
       onCancel,

@@ -49,13 +49,22 @@ export function FirstRun({ onPropose }: { onPropose: (text: string) => void }) {
             !hasModel && rehearsal ? (
               <Button
                 variant="primary"
-                onClick={() => update.mutate({ defaultProviderId: rehearsal.id, defaultModel: "" }, { onError: (e) => toastError(e) })}
+                onClick={() =>
+                  update.mutate(
+                    { defaultProviderId: rehearsal.id, defaultModel: "" },
+                    { onError: (e) => toastError(e) },
+                  )
+                }
               >
                 Use Rehearsal
               </Button>
             ) : undefined
           }
-          second={<Button onClick={() => nav.toSettings("models")}>{hasModel ? "Other models" : "Add a model"}</Button>}
+          second={
+            <Button onClick={() => nav.toSettings("models")}>
+              {hasModel ? "Other models" : "Add a model"}
+            </Button>
+          }
         />
         <Step
           look={live.length > 0 ? on : tried ? serverLooks[tried.status.state] : off}
@@ -69,12 +78,20 @@ export function FirstRun({ onPropose }: { onPropose: (text: string) => void }) {
           }
           action={
             servers.length === 0 ? (
-              <Button variant="primary" disabled={actions.addDemo.isPending} onClick={() => actions.addDemo.mutate(undefined, { onError: (e) => toastError(e) })}>
+              <Button
+                variant="primary"
+                disabled={actions.addDemo.isPending}
+                onClick={() => actions.addDemo.mutate(undefined, { onError: (e) => toastError(e) })}
+              >
                 Add the demo server
               </Button>
             ) : undefined
           }
-          second={<Button onClick={() => nav.openTools("mcp", tried?.spec.name)}>{tried ? "Open Tools" : "Paste a server"}</Button>}
+          second={
+            <Button onClick={() => nav.openTools("mcp", tried?.spec.name)}>
+              {tried ? "Open Tools" : "Paste a server"}
+            </Button>
+          }
         />
         <Step
           look={off}
@@ -91,14 +108,24 @@ export function FirstRun({ onPropose }: { onPropose: (text: string) => void }) {
           }
         />
       </ol>
-      <Button variant="ghost" className="justify-self-start" onClick={() => update.mutate({ firstRunDone: true }, { onError: (e) => toastError(e) })}>
+      <Button
+        variant="ghost"
+        className="justify-self-start"
+        onClick={() => update.mutate({ firstRunDone: true }, { onError: (e) => toastError(e) })}
+      >
         Hide these steps
       </Button>
     </section>
   );
 }
 
-function Step(props: { look: StateLook; title: string; text: string; action?: ReactNode; second?: ReactNode }) {
+function Step(props: {
+  look: StateLook;
+  title: string;
+  text: string;
+  action?: ReactNode;
+  second?: ReactNode;
+}) {
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-3">
       <StatusIcon look={props.look} label={props.look.word} className="size-5" />

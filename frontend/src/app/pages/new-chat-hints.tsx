@@ -1,7 +1,7 @@
+import { Button } from "@/components/ui/button";
+import { modelLabel } from "@/features/models";
 import { useServers } from "@/features/servers";
 import { useTools } from "@/features/tools";
-import { modelLabel } from "@/features/models";
-import { Button } from "@/components/ui/button";
 import { plural } from "@/lib/format";
 import { useCurrentChat } from "../use-current-chat";
 import { useExamples } from "../use-examples";
@@ -19,11 +19,17 @@ export function NewChatHints({ onPropose }: { onPropose: (text: string) => void 
       <h2 className="font-semibold text-xl">{chat.agent?.name ?? "New chat"}</h2>
       <p className="text-ink-2">
         {modelLabel(chat.provider, chat.model)} answers
-        {tools.length > 0 ? `, with ${plural(tools.length, "tool")} from ${plural(live, "server")}.` : ", without tools so far."}
+        {tools.length > 0
+          ? `, with ${plural(tools.length, "tool")} from ${plural(live, "server")}.`
+          : ", without tools so far."}
       </p>
       <div className="flex flex-wrap gap-2">
         {examples.map((e) => (
-          <Button key={e} className={e.startsWith("/") ? "font-mono text-xs" : ""} onClick={() => onPropose(e)}>
+          <Button
+            key={e}
+            className={e.startsWith("/") ? "font-mono text-xs" : ""}
+            onClick={() => onPropose(e)}
+          >
             {e}
           </Button>
         ))}
@@ -31,7 +37,8 @@ export function NewChatHints({ onPropose }: { onPropose: (text: string) => void 
       </div>
       {chat.provider?.kind === "rehearsal" && (
         <p className="text-ink-3 text-xs">
-          Rehearsal is no AI: it makes exactly the call you write, as <span className="font-mono">/call name {"{ arguments }"}</span>.
+          Rehearsal is no AI: it makes exactly the call you write, as{" "}
+          <span className="font-mono">/call name {"{ arguments }"}</span>.
         </p>
       )}
     </div>

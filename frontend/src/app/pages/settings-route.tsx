@@ -24,14 +24,20 @@ export function SettingsRoute() {
   return (
     <div className="h-full overflow-y-auto">
       <div className="mx-auto flex w-full max-w-[960px] gap-8 px-6 py-6 max-md:flex-col max-md:gap-4">
-        <nav aria-label="Settings" className="flex w-36 shrink-0 flex-col gap-px max-md:w-full max-md:flex-row max-md:flex-wrap">
+        <nav
+          aria-label="Settings"
+          className="flex w-36 shrink-0 flex-col gap-px max-md:w-full max-md:flex-row max-md:flex-wrap"
+        >
           {sections.map((s) => (
             <button
               key={s.id}
               type="button"
               aria-current={s.id === current.id ? "page" : undefined}
               onClick={() => nav.toSettings(s.id)}
-              className={cn("h-8 rounded-md px-2.5 text-left text-sm hover:bg-hover", s.id === current.id && "bg-hover font-medium")}
+              className={cn(
+                "h-8 rounded-md px-2.5 text-left text-sm hover:bg-hover",
+                s.id === current.id && "bg-hover font-medium",
+              )}
             >
               {s.label}
             </button>
@@ -81,7 +87,9 @@ function Agents() {
       providers?.defaultProviderId ?? "",
       settings?.defaultModel ?? "",
     );
-    return a.providerId ? modelLabel(found.provider, found.model) : `Default model (${modelLabel(found.provider, a.model || found.model)})`;
+    return a.providerId
+      ? modelLabel(found.provider, found.model)
+      : `Default model (${modelLabel(found.provider, a.model || found.model)})`;
   };
 
   if (!editing) {

@@ -24,17 +24,22 @@ export function TokenPage({ refused, onToken }: { refused: boolean; onToken: (to
           <Mark className="size-6 text-accent" /> Patchbay
         </h1>
         <p className="text-ink-2">
-          {refused ? "The daemon does not know this page's token; it makes a new one each time it starts. " : ""}
-          Open the link that <code className="rounded-sm bg-sunken px-1 font-mono text-[0.9em]">patchbay serve</code> printed, or paste the
-          link or the token here.
+          {refused
+            ? "The daemon does not know this page's token; it makes a new one each time it starts. "
+            : ""}
+          Open the link that{" "}
+          <code className="rounded-sm bg-sunken px-1 font-mono text-[0.9em]">patchbay serve</code> printed, or
+          paste the link or the token here.
         </p>
-        <Field label="Link or token" error={bad ? "That is neither a link with a token nor a token." : undefined}>
+        <Field
+          label="Link or token"
+          error={bad ? "That is neither a link with a token nor a token." : undefined}
+        >
           {(ids) => (
             <Input
               {...ids}
               type="password"
               autoComplete="off"
-              // biome-ignore lint/a11y/noAutofocus: the page has this one thing to do
               autoFocus
               value={text}
               onChange={(e) => {

@@ -90,7 +90,11 @@ function Palette({ close }: { close: () => void }) {
         {servers.length > 0 && (
           <Group heading="Servers">
             {servers.map((s) => (
-              <Item key={s.spec.name} value={`server ${s.spec.name}`} onSelect={pick(() => nav.openTools("mcp", s.spec.name))}>
+              <Item
+                key={s.spec.name}
+                value={`server ${s.spec.name}`}
+                onSelect={pick(() => nav.openTools("mcp", s.spec.name))}
+              >
                 <StatusIcon look={serverLooks[s.status.state]} />
                 <span className="truncate font-mono text-xs">{s.spec.name}</span>
               </Item>
@@ -100,7 +104,11 @@ function Palette({ close }: { close: () => void }) {
         {conversations.length > 0 && (
           <Group heading="Conversations">
             {conversations.slice(0, 50).map((c) => (
-              <Item key={c.id} value={`${conversationTitle(c)} ${c.id}`} onSelect={pick(() => nav.toChat(c.id))}>
+              <Item
+                key={c.id}
+                value={`${conversationTitle(c)} ${c.id}`}
+                onSelect={pick(() => nav.toChat(c.id))}
+              >
                 <span className="truncate">{conversationTitle(c)}</span>
               </Item>
             ))}

@@ -1,6 +1,6 @@
-import { useServers } from "@/features/servers";
 import { StatusIcon } from "@/components/status-icon";
 import { Tip } from "@/components/ui/tooltip";
+import { useServers } from "@/features/servers";
 import { serverLooks, serverSentence } from "@/lib/status";
 
 const most = 8;
@@ -35,7 +35,11 @@ export function Lamps({ onOpen }: { onOpen: (name?: string) => void }) {
         );
       })}
       {servers.length > most && (
-        <button type="button" onClick={() => onOpen()} className="nums h-6 rounded-md px-1 text-ink-2 text-xs hover:bg-hover">
+        <button
+          type="button"
+          onClick={() => onOpen()}
+          className="nums h-6 rounded-md px-1 text-ink-2 text-xs hover:bg-hover"
+        >
           +{servers.length - most}
         </button>
       )}

@@ -1,13 +1,13 @@
+import { useRouterState } from "@tanstack/react-router";
 import { Bot, Plus, ScrollText, Settings } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
-import { useAgents } from "@/features/agents";
-import { ConversationList, useChatActions, useChatStore, useConversations } from "@/features/chat";
 import { ErrorNote } from "@/components/error-note";
 import { toastError } from "@/components/toast";
 import { Button } from "@/components/ui/button";
+import { useAgents } from "@/features/agents";
+import { ConversationList, useChatActions, useChatStore, useConversations } from "@/features/chat";
 import { cn } from "@/lib/cn";
 import { useNav, useWhere } from "../use-nav";
-import { useRouterState } from "@tanstack/react-router";
 
 interface RailProps {
   className?: string;
@@ -36,7 +36,11 @@ export function Rail({ className, onLeave, focus }: RailProps) {
   };
 
   return (
-    <nav ref={box} aria-label="Conversations and agents" className={cn("flex min-h-0 flex-col bg-canvas", className)}>
+    <nav
+      ref={box}
+      aria-label="Conversations and agents"
+      className={cn("flex min-h-0 flex-col bg-canvas", className)}
+    >
       <div className="p-3 pb-2">
         <Button
           className="w-full justify-start"
@@ -51,9 +55,15 @@ export function Rail({ className, onLeave, focus }: RailProps) {
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-2">
         <Heading>Conversations</Heading>
         {conversations.error && (
-          <ErrorNote error={conversations.error} title="The conversations could not be read." onRetry={() => void conversations.refetch()} />
+          <ErrorNote
+            error={conversations.error}
+            title="The conversations could not be read."
+            onRetry={() => void conversations.refetch()}
+          />
         )}
-        {conversations.data?.length === 0 && <p className="px-2 py-1 text-ink-3 text-sm">None yet. Write the first message.</p>}
+        {conversations.data?.length === 0 && (
+          <p className="px-2 py-1 text-ink-3 text-sm">None yet. Write the first message.</p>
+        )}
         <ConversationList
           conversations={conversations.data ?? []}
           current={conversationId}

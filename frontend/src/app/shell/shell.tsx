@@ -1,6 +1,6 @@
 import { Outlet } from "@tanstack/react-router";
-import { Toaster } from "sonner";
 import { useEffect } from "react";
+import { Toaster } from "sonner";
 import { useApprovals } from "@/features/approvals";
 import { conversationTitle, useConversations } from "@/features/chat";
 import { ConfigBanner, useTheme } from "@/features/settings";
@@ -12,8 +12,8 @@ import { useWhere } from "../use-nav";
 import { narrowQuery, useLayout } from "./layout-store";
 import { Rail } from "./rail";
 import { TitleBar } from "./title-bar";
-import { useSheetLayout } from "./use-sheet-layout";
 import { useMedia } from "./use-media";
+import { useSheetLayout } from "./use-sheet-layout";
 
 /** The window: title bar, rail, the page, and the Tools dialog over it. */
 export function Shell() {
@@ -31,13 +31,18 @@ export function Shell() {
     <div className="flex h-full flex-col bg-canvas">
       <TitleBar />
       {link === "lost" && (
-        <div role="status" className="border-line border-b bg-warning-soft px-4 py-1 text-center text-warning text-xs">
+        <div
+          role="status"
+          className="border-line border-b bg-warning-soft px-4 py-1 text-center text-warning text-xs"
+        >
           Reconnecting to Patchbay…
         </div>
       )}
       <ConfigBanner className="border-line border-b px-3 py-2" />
       <div className="relative flex min-h-0 flex-1">
-        {!narrow && rail && (!open || sheet.railFree) && <Rail className="w-[260px] shrink-0 border-line border-r" />}
+        {!narrow && rail && (!open || sheet.railFree) && (
+          <Rail className="w-[260px] shrink-0 border-line border-r" />
+        )}
         {narrow && drawer && <Drawer onClose={() => set({ drawer: false })} />}
         <main
           className="relative min-w-0 flex-1"
@@ -73,8 +78,18 @@ function Drawer({ onClose }: { onClose: () => void }) {
   }, [onClose]);
   return (
     <div className="absolute inset-0 z-30 flex">
-      <Rail className="relative z-10 w-[280px] animate-appear border-line border-r shadow-float" onLeave={onClose} focus />
-      <button type="button" tabIndex={-1} aria-label="Close the rail" className="absolute inset-0 bg-ink/30 dark:bg-sunken/70" onClick={onClose} />
+      <Rail
+        className="relative z-10 w-[280px] animate-appear border-line border-r shadow-float"
+        onLeave={onClose}
+        focus
+      />
+      <button
+        type="button"
+        tabIndex={-1}
+        aria-label="Close the rail"
+        className="absolute inset-0 bg-ink/30 dark:bg-sunken/70"
+        onClick={onClose}
+      />
     </div>
   );
 }

@@ -1,18 +1,26 @@
 import { useRouterState } from "@tanstack/react-router";
 import { Bot, ChevronDown, PanelLeft, Wrench } from "lucide-react";
+import { Mark } from "@/components/mark";
+import { StatusIcon } from "@/components/status-icon";
+import { Button, IconButton } from "@/components/ui/button";
+import {
+  Menu,
+  MenuContent,
+  MenuItem,
+  MenuRadioGroup,
+  MenuRadioItem,
+  MenuSeparator,
+  MenuTrigger,
+} from "@/components/ui/menu";
 import { useAgents } from "@/features/agents";
 import { useApprovals } from "@/features/approvals";
 import { conversationTitle } from "@/features/chat";
 import { ModelPicker } from "@/features/models";
-import { Mark } from "@/components/mark";
-import { StatusIcon } from "@/components/status-icon";
-import { Button, IconButton } from "@/components/ui/button";
-import { Menu, MenuContent, MenuItem, MenuRadioGroup, MenuRadioItem, MenuSeparator, MenuTrigger } from "@/components/ui/menu";
 import { modName } from "@/lib/platform";
 import { callLooks } from "@/lib/status";
-import { useNav, useWhere } from "../use-nav";
-import { useCurrentChat } from "../use-current-chat";
 import { focusApproval } from "../focus";
+import { useCurrentChat } from "../use-current-chat";
+import { useNav, useWhere } from "../use-nav";
 import { Lamps } from "./lamps";
 import { narrowQuery, useLayout } from "./layout-store";
 
@@ -23,7 +31,14 @@ export function TitleBar() {
   const path = useRouterState({ select: (s) => s.location.pathname });
   const chat = useCurrentChat();
   const onChat = path === "/" || path.startsWith("/chat/");
-  const title = path === "/audit" ? "Audit" : path.startsWith("/settings") ? "Settings" : chat.conversation ? conversationTitle(chat.conversation) : "New chat";
+  const title =
+    path === "/audit"
+      ? "Audit"
+      : path.startsWith("/settings")
+        ? "Settings"
+        : chat.conversation
+          ? conversationTitle(chat.conversation)
+          : "New chat";
 
   return (
     <header className="flex h-12 shrink-0 items-center gap-1 border-line border-b bg-surface px-2">
@@ -75,8 +90,13 @@ function AgentPicker() {
   return (
     <Menu>
       <MenuTrigger asChild>
-        <Button variant="ghost" className="max-w-36 px-2 font-normal max-sm:hidden" aria-label={`Agent: ${chat.agent?.name ?? "none"}`}>
-          <Bot /> <span className="truncate">{chat.agent?.name ?? "Agent"}</span> <ChevronDown className="size-3.5! text-ink-3" />
+        <Button
+          variant="ghost"
+          className="max-w-36 px-2 font-normal max-sm:hidden"
+          aria-label={`Agent: ${chat.agent?.name ?? "none"}`}
+        >
+          <Bot /> <span className="truncate">{chat.agent?.name ?? "Agent"}</span>{" "}
+          <ChevronDown className="size-3.5! text-ink-3" />
         </Button>
       </MenuTrigger>
       <MenuContent align="start">

@@ -4,7 +4,15 @@ import type { ServerView, ToolView } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastError, toastUndo } from "@/components/toast";
 import { IconButton } from "@/components/ui/button";
-import { AddServers, rowFromCopy, ServerDetails, ServerList, useServerActions, useServers, useServersStore } from "@/features/servers";
+import {
+  AddServers,
+  rowFromCopy,
+  ServerDetails,
+  ServerList,
+  useServerActions,
+  useServers,
+  useServersStore,
+} from "@/features/servers";
 import { ToolList } from "@/features/tools";
 import { cn } from "@/lib/cn";
 import { useNav } from "../use-nav";
@@ -40,7 +48,11 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   if (query.error && !servers) {
     return (
       <div className="p-5">
-        <ErrorNote error={query.error} title="The servers could not be read." onRetry={() => void query.refetch()} />
+        <ErrorNote
+          error={query.error}
+          title="The servers could not be read."
+          onRetry={() => void query.refetch()}
+        />
       </div>
     );
   }
@@ -57,12 +69,19 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       onSuccess: (out) => {
         if (name === server) nav.openTools("mcp");
         toastUndo(`${name} removed`, () =>
-          actions.restore.mutate(out.undoId, { onSuccess: () => nav.openTools("mcp", name), onError: report.onError }),
+          actions.restore.mutate(out.undoId, {
+            onSuccess: () => nav.openTools("mcp", name),
+            onError: report.onError,
+          }),
         );
       },
       onError: report.onError,
     });
-  const addDemo = () => actions.addDemo.mutate(undefined, { onSuccess: (view) => select(view.spec.name), onError: report.onError });
+  const addDemo = () =>
+    actions.addDemo.mutate(undefined, {
+      onSuccess: (view) => select(view.spec.name),
+      onError: report.onError,
+    });
 
   const first = servers.length === 0;
   const add = (
@@ -89,7 +108,12 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       server={current}
       toolCount={tools.length}
       onBack={
-        <IconButton label="Back to the servers" size="icon-sm" className="md:hidden" onClick={() => nav.openTools("mcp")}>
+        <IconButton
+          label="Back to the servers"
+          size="icon-sm"
+          className="md:hidden"
+          onClick={() => nav.openTools("mcp")}
+        >
           <ChevronLeft />
         </IconButton>
       }
@@ -98,14 +122,22 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           key={current.spec.name}
           tools={tools}
           focus={tool}
-          empty={current.spec.disabled ? "Turn the server on to see its tools." : current.status.state === "connected" ? "This server offers no tools." : "The tools appear when the server is connected."}
+          empty={
+            current.spec.disabled
+              ? "Turn the server on to see its tools."
+              : current.status.state === "connected"
+                ? "This server offers no tools."
+                : "The tools appear when the server is connected."
+          }
           onServer={() => set({ tab: "activity" })}
         />
       }
       onToggle={(on) => toggle(current.spec.name, on)}
       onReconnect={() => actions.reconnect.mutate(current.spec.name, report)}
       onDisconnect={() => actions.disconnect.mutate(current.spec.name, report)}
-      onDuplicate={() => set({ adding: true, text: "", rowsOf: "", rows: [rowFromCopy(current.spec, names)] })}
+      onDuplicate={() =>
+        set({ adding: true, text: "", rowsOf: "", rows: [rowFromCopy(current.spec, names)] })
+      }
       onRemove={() => remove(current.spec.name)}
       onSave={async (spec) => {
         await actions.update.mutateAsync({ name: current.spec.name, server: spec });
@@ -118,7 +150,12 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
 
   return (
     <div className="flex h-full min-h-0">
-      <div className={cn("min-h-0 w-[320px] shrink-0 border-line border-r max-lg:w-[280px] max-md:w-full max-md:border-r-0", (adding || server) && "max-md:hidden")}>
+      <div
+        className={cn(
+          "min-h-0 w-[320px] shrink-0 border-line border-r max-lg:w-[280px] max-md:w-full max-md:border-r-0",
+          (adding || server) && "max-md:hidden",
+        )}
+      >
         <ServerList
           servers={servers}
           selected={adding ? undefined : current?.spec.name}
@@ -141,7 +178,9 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
 function NothingChosen({ missing }: { missing?: string }) {
   return (
     <p className="p-5 text-ink-2 text-sm">
-      {missing ? `There is no server ${missing}. Choose one at the left.` : "Choose a server at the left, or add one."}
+      {missing
+        ? `There is no server ${missing}. Choose one at the left.`
+        : "Choose a server at the left, or add one."}
     </p>
   );
 }

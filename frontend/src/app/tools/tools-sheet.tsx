@@ -107,7 +107,13 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
           if (e.key === "ArrowRight") set({ sheetWidth: Math.max(narrowest, sheetWidth - 40) });
         }}
       />
-      <Tabs value={tab} onValueChange={(v) => nav.openTools(v === "custom" ? "custom" : "mcp", v === "mcp" ? server : undefined)} className="flex min-h-0 flex-1 flex-col">
+      <Tabs
+        value={tab}
+        onValueChange={(v) =>
+          nav.openTools(v === "custom" ? "custom" : "mcp", v === "mcp" ? server : undefined)
+        }
+        className="flex min-h-0 flex-1 flex-col"
+      >
         <div className="flex items-center gap-3 border-line border-b bg-surface pr-2 pl-4">
           <h2 className="font-semibold text-base">Tools</h2>
           <TabList className="flex-1 border-b-0" aria-label="Kinds of tools">
@@ -127,7 +133,13 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
           <CustomTools catalog={catalog ?? []} searchRef={customSearch} />
         </TabPanel>
         <TabPanel value="mcp" className="overflow-hidden">
-          <McpTools servers={servers} server={server} tool={tool} catalog={catalog ?? []} searchRef={mcpSearch} />
+          <McpTools
+            servers={servers}
+            server={server}
+            tool={tool}
+            catalog={catalog ?? []}
+            searchRef={mcpSearch}
+          />
         </TabPanel>
       </Tabs>
       <Approvals conversationId={conversationId} onLeave={focusSheet} />

@@ -32,7 +32,9 @@ export interface ButtonProps extends ComponentProps<"button">, VariantProps<type
 
 export function Button({ className, variant, size, asChild, type = "button", ...rest }: ButtonProps) {
   const Comp = asChild ? Slot.Root : "button";
-  return <Comp type={asChild ? undefined : type} className={cn(look({ variant, size }), className)} {...rest} />;
+  return (
+    <Comp type={asChild ? undefined : type} className={cn(look({ variant, size }), className)} {...rest} />
+  );
 }
 
 interface IconButtonProps extends Omit<ButtonProps, "children" | "aria-label"> {

@@ -22,7 +22,10 @@ const tones = {
 export function Callout({ tone = "info", title, children, actions, className, role }: CalloutProps) {
   const Icon = tone === "danger" ? CircleAlert : tone === "warning" ? TriangleAlert : Info;
   return (
-    <div role={role} className={cn("flex items-start gap-2 rounded-md border px-3 py-2 text-sm", tones[tone], className)}>
+    <div
+      role={role}
+      className={cn("flex items-start gap-2 rounded-md border px-3 py-2 text-sm", tones[tone], className)}
+    >
       <Icon className="mt-0.5 size-4 shrink-0" aria-hidden />
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
         {title && <p className="font-medium">{title}</p>}

@@ -29,7 +29,9 @@ export function Dialog({ open, onOpenChange, title, description, children, class
             <div className="min-w-0 flex-1">
               <Primitive.Title className="font-semibold text-lg">{title}</Primitive.Title>
               {description && (
-                <Primitive.Description className="mt-1 text-ink-2 text-sm">{description}</Primitive.Description>
+                <Primitive.Description className="mt-1 text-ink-2 text-sm">
+                  {description}
+                </Primitive.Description>
               )}
             </div>
             <Primitive.Close asChild>

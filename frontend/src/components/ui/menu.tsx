@@ -31,7 +31,10 @@ export function MenuItem({ className, ...rest }: ComponentProps<typeof Primitive
 
 export function MenuRadioItem({ className, children, ...rest }: ComponentProps<typeof Primitive.RadioItem>) {
   return (
-    <Primitive.RadioItem className={cn(item, "pl-7 data-[state=checked]:font-medium", "relative", className)} {...rest}>
+    <Primitive.RadioItem
+      className={cn(item, "pl-7 data-[state=checked]:font-medium", "relative", className)}
+      {...rest}
+    >
       <Primitive.ItemIndicator className="absolute left-2 text-accent">●</Primitive.ItemIndicator>
       {children}
     </Primitive.RadioItem>
@@ -39,7 +42,9 @@ export function MenuRadioItem({ className, children, ...rest }: ComponentProps<t
 }
 
 export function MenuLabel({ className, ...rest }: ComponentProps<typeof Primitive.Label>) {
-  return <Primitive.Label className={cn("px-2 pt-2 pb-1 font-medium text-ink-3 text-xs", className)} {...rest} />;
+  return (
+    <Primitive.Label className={cn("px-2 pt-2 pb-1 font-medium text-ink-3 text-xs", className)} {...rest} />
+  );
 }
 
 export function MenuSeparator() {

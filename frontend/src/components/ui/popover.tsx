@@ -11,7 +11,10 @@ export function PopoverContent({ className, ...rest }: ComponentProps<typeof Pri
       <Primitive.Content
         sideOffset={6}
         collisionPadding={8}
-        className={cn("z-50 w-80 animate-appear rounded-lg border border-line bg-raised p-3 text-sm shadow-float", className)}
+        className={cn(
+          "z-50 w-80 animate-appear rounded-lg border border-line bg-raised p-3 text-sm shadow-float",
+          className,
+        )}
         {...rest}
       />
     </Primitive.Portal>

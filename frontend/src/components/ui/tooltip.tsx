@@ -3,7 +3,15 @@ import type { ReactNode } from "react";
 
 export const TipProvider = Tooltip.Provider;
 
-export function Tip({ text, children, side }: { text: ReactNode; children: ReactNode; side?: "top" | "bottom" | "left" | "right" }) {
+export function Tip({
+  text,
+  children,
+  side,
+}: {
+  text: ReactNode;
+  children: ReactNode;
+  side?: "top" | "bottom" | "left" | "right";
+}) {
   if (!text) return children;
   return (
     <Tooltip.Root>

@@ -1,7 +1,16 @@
 import type { Agent, ToolRef } from "@/api/types";
 
 export function newAgent(): Agent {
-  return { id: "", name: "", instructions: "", providerId: "", model: "", toolChoice: "all", servers: [], tools: [] };
+  return {
+    id: "",
+    name: "",
+    instructions: "",
+    providerId: "",
+    model: "",
+    toolChoice: "all",
+    servers: [],
+    tools: [],
+  };
 }
 
 export function sameRef(a: ToolRef, b: ToolRef): boolean {

@@ -23,11 +23,20 @@ export function useChatActions() {
   const client = useQueryClient();
   const refresh = () => client.invalidateQueries({ queryKey: keys.chat.all });
   return {
-    create: useMutation({ mutationFn: (input: CreateConversationInput) => chat.create(input), onSettled: refresh }),
-    update: useMutation({ mutationFn: (input: UpdateConversationInput) => chat.update(input), onSettled: refresh }),
+    create: useMutation({
+      mutationFn: (input: CreateConversationInput) => chat.create(input),
+      onSettled: refresh,
+    }),
+    update: useMutation({
+      mutationFn: (input: UpdateConversationInput) => chat.update(input),
+      onSettled: refresh,
+    }),
     remove: useMutation({ mutationFn: (id: string) => chat.remove({ id }), onSettled: refresh }),
     send: useMutation({ mutationFn: (input: SendInput) => chat.send(input), onSettled: refresh }),
-    stop: useMutation({ mutationFn: (conversationId: string) => chat.stop({ conversationId }), onSettled: refresh }),
+    stop: useMutation({
+      mutationFn: (conversationId: string) => chat.stop({ conversationId }),
+      onSettled: refresh,
+    }),
     cancelCall: useMutation({ mutationFn: (callId: string) => tools.cancel({ callId }) }),
   };
 }

@@ -26,7 +26,12 @@ export interface ModelChoice {
 }
 
 /** Which provider and model would answer: the conversation's, else the agent's, else the default. */
-export function effective(choice: ModelChoice, providers: readonly Provider[], defaultId: string, defaultModel: string) {
+export function effective(
+  choice: ModelChoice,
+  providers: readonly Provider[],
+  defaultId: string,
+  defaultModel: string,
+) {
   const id = choice.providerId || choice.agentProviderId || defaultId;
   const provider = providers.find((p) => p.id === id);
   const own = choice.providerId ? choice.model : choice.model || choice.agentModel;

@@ -26,7 +26,10 @@ export function useProviderActions() {
       client.invalidateQueries({ queryKey: keys.settings.all }),
     ]);
   return {
-    save: useMutation({ mutationFn: (input: SaveProviderInput) => models.saveProvider(input), onSettled: refresh }),
+    save: useMutation({
+      mutationFn: (input: SaveProviderInput) => models.saveProvider(input),
+      onSettled: refresh,
+    }),
     remove: useMutation({ mutationFn: (id: string) => models.removeProvider({ id }), onSettled: refresh }),
   };
 }

@@ -1,7 +1,13 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { mcp } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
-import type { AddServerInput, ServerSpec, ServerView, SetServerEnabledInput, UpdateServerInput } from "@/api/types";
+import type {
+  AddServerInput,
+  ServerSpec,
+  ServerView,
+  SetServerEnabledInput,
+  UpdateServerInput,
+} from "@/api/types";
 
 export const serversQuery = () =>
   queryOptions({ queryKey: keys.servers.list(), queryFn: async () => (await mcp.getServers()).servers });
@@ -33,11 +39,23 @@ export function useServerActions() {
   return {
     add: useMutation({ mutationFn: (input: AddServerInput) => mcp.addServer(input), onSettled: refresh }),
     addDemo: useMutation({ mutationFn: () => mcp.addDemoServer(), onSettled: refresh }),
-    update: useMutation({ mutationFn: (input: UpdateServerInput) => mcp.updateServer(input), onSettled: refresh }),
+    update: useMutation({
+      mutationFn: (input: UpdateServerInput) => mcp.updateServer(input),
+      onSettled: refresh,
+    }),
     remove: useMutation({ mutationFn: (name: string) => mcp.removeServer({ name }), onSettled: refresh }),
-    restore: useMutation({ mutationFn: (undoId: string) => mcp.restoreServer({ undoId }), onSettled: refresh }),
-    reconnect: useMutation({ mutationFn: (name: string) => mcp.reconnectServer({ name }), onSettled: refresh }),
-    disconnect: useMutation({ mutationFn: (name: string) => mcp.disconnectServer({ name }), onSettled: refresh }),
+    restore: useMutation({
+      mutationFn: (undoId: string) => mcp.restoreServer({ undoId }),
+      onSettled: refresh,
+    }),
+    reconnect: useMutation({
+      mutationFn: (name: string) => mcp.reconnectServer({ name }),
+      onSettled: refresh,
+    }),
+    disconnect: useMutation({
+      mutationFn: (name: string) => mcp.disconnectServer({ name }),
+      onSettled: refresh,
+    }),
     setEnabled: useMutation({
       mutationFn: (input: SetServerEnabledInput) => mcp.setServerEnabled(input),
       onMutate: async ({ name, enabled }) => {

@@ -14,7 +14,9 @@ interface ServersState {
   rows: readonly ReviewRow[];
   /** The text that rows were made from. */
   rowsOf: string;
-  set(change: Partial<Pick<ServersState, "search" | "filter" | "tab" | "adding" | "text" | "rows" | "rowsOf">>): void;
+  set(
+    change: Partial<Pick<ServersState, "search" | "filter" | "tab" | "adding" | "text" | "rows" | "rowsOf">>,
+  ): void;
   setRow(key: string, change: Partial<ReviewRow>): void;
   /** Drops what was pasted: it may hold keys. */
   clearAdd(): void;
@@ -29,6 +31,7 @@ export const useServersStore = create<ServersState>((set) => ({
   rows: [],
   rowsOf: "",
   set: (change) => set(change),
-  setRow: (key, change) => set((s) => ({ rows: s.rows.map((r) => (r.key === key ? { ...r, ...change } : r)) })),
+  setRow: (key, change) =>
+    set((s) => ({ rows: s.rows.map((r) => (r.key === key ? { ...r, ...change } : r)) })),
   clearAdd: () => set({ adding: false, text: "", rows: [], rowsOf: "" }),
 }));

@@ -41,17 +41,28 @@ export function AgentEditor(props: AgentEditorProps) {
       }}
     >
       <Field label="Name">
-        {(ids) => <Input {...ids} value={draft.name} required onChange={(e) => set({ name: e.target.value })} />}
+        {(ids) => (
+          <Input {...ids} value={draft.name} required onChange={(e) => set({ name: e.target.value })} />
+        )}
       </Field>
       <Field label="Instructions" hint="What the agent is told before every conversation.">
         {(ids) => (
-          <Textarea {...ids} rows={6} value={draft.instructions} onChange={(e) => set({ instructions: e.target.value })} />
+          <Textarea
+            {...ids}
+            rows={6}
+            value={draft.instructions}
+            onChange={(e) => set({ instructions: e.target.value })}
+          />
         )}
       </Field>
       <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Provider">
           {(ids) => (
-            <NativeSelect {...ids} value={draft.providerId} onChange={(e) => set({ providerId: e.target.value, model: "" })}>
+            <NativeSelect
+              {...ids}
+              value={draft.providerId}
+              onChange={(e) => set({ providerId: e.target.value, model: "" })}
+            >
               <option value="">Default provider</option>
               {providers.map((p) => (
                 <option key={p.id} value={p.id}>
@@ -64,7 +75,13 @@ export function AgentEditor(props: AgentEditorProps) {
         <Field label="Model" hint="Empty means the provider's default model.">
           {(ids) => (
             <>
-              <Input {...ids} list={`${ids.id}-list`} className="font-mono text-xs" value={draft.model} onChange={(e) => set({ model: e.target.value })} />
+              <Input
+                {...ids}
+                list={`${ids.id}-list`}
+                className="font-mono text-xs"
+                value={draft.model}
+                onChange={(e) => set({ model: e.target.value })}
+              />
               <datalist id={`${ids.id}-list`}>
                 {names.map((n) => (
                   <option key={n} value={n} />
@@ -114,6 +131,8 @@ export function AgentEditor(props: AgentEditorProps) {
   );
 }
 
+const mostShown = 200;
+
 interface ChosenProps {
   draft: Agent;
   servers: readonly string[];
@@ -136,33 +155,44 @@ function Chosen({ draft, servers, tools, set }: ChosenProps) {
 
   return (
     <div className="grid gap-2">
-      <Input aria-label="Search tools" placeholder="Search tools" value={search} onChange={(e) => setSearch(e.target.value)} />
+      <Input
+        aria-label="Search tools"
+        placeholder="Search tools"
+        value={search}
+        onChange={(e) => setSearch(e.target.value)}
+      />
       <div className="max-h-80 overflow-y-auto rounded-md border border-line bg-surface p-2">
-        {groups.length === 0 && <p className="p-2 text-ink-3 text-sm">No server and no tool yet. Add one in Tools.</p>}
+        {groups.length === 0 && (
+          <p className="p-2 text-ink-3 text-sm">No server and no tool yet. Add one in Tools.</p>
+        )}
         {groups.map(([name, list]) => {
           const isServer = servers.includes(name);
           const whole = isServer && draft.servers.includes(name);
           return (
             <div key={name} className="py-1">
-              <label className="flex items-center gap-2 py-1 font-medium text-sm">
-                {isServer && (
+              {isServer ? (
+                <label className="flex items-center gap-2 py-1 font-medium text-sm">
                   <input
                     type="checkbox"
                     className="size-4 accent-accent"
                     checked={whole}
                     onChange={(e) =>
                       set({
-                        servers: e.target.checked ? [...draft.servers, name] : draft.servers.filter((s) => s !== name),
+                        servers: e.target.checked
+                          ? [...draft.servers, name]
+                          : draft.servers.filter((s) => s !== name),
                         tools: draft.tools.filter((t) => t.server !== name),
                       })
                     }
                   />
-                )}
-                <span className="font-mono text-xs">{name}</span>
-                {isServer && <span className="font-normal text-ink-3 text-xs">all its tools</span>}
-              </label>
+                  <span className="font-mono text-xs">{name}</span>
+                  <span className="font-normal text-ink-3 text-xs">all its tools</span>
+                </label>
+              ) : (
+                <p className="py-1 font-medium text-sm">{name}</p>
+              )}
               <div className="grid gap-x-4 pl-6 sm:grid-cols-2">
-                {list.slice(0, 200).map((t) => (
+                {list.slice(0, mostShown).map((t) => (
                   <label key={t.alias} className="flex min-w-0 items-center gap-2 py-0.5 text-sm">
                     <input
                       type="checkbox"
@@ -183,6 +213,9 @@ function Chosen({ draft, servers, tools, set }: ChosenProps) {
                   </label>
                 ))}
               </div>
+              {list.length > mostShown && (
+                <p className="pl-6 text-ink-3 text-xs">{list.length - mostShown} more. Search to see them.</p>
+              )}
             </div>
           );
         })}

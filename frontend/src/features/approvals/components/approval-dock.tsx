@@ -122,7 +122,11 @@ export function ApprovalDock({ approvals, busy, agentName, onResolve, onLeave }:
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {batch.map((a) => (
-          <div key={a.id} data-approval={a.id} className="grid gap-2 border-line border-b px-3 py-2.5 last:border-b-0">
+          <div
+            key={a.id}
+            data-approval={a.id}
+            className="grid gap-2 border-line border-b px-3 py-2.5 last:border-b-0"
+          >
             {batch.length > 1 && (
               <div className="flex items-center gap-2">
                 <p className="min-w-0 flex-1 text-sm">
@@ -131,7 +135,12 @@ export function ApprovalDock({ approvals, busy, agentName, onResolve, onLeave }:
                 <Button size="sm" disabled={busy} onClick={() => decide([a.id], "deny")}>
                   Deny
                 </Button>
-                <Button size="sm" aria-disabled={!ready} disabled={busy} onClick={() => decide([a.id], "allow_once")}>
+                <Button
+                  size="sm"
+                  aria-disabled={!ready}
+                  disabled={busy}
+                  onClick={() => decide([a.id], "allow_once")}
+                >
                   Allow once
                 </Button>
               </div>
@@ -147,32 +156,58 @@ export function ApprovalDock({ approvals, busy, agentName, onResolve, onLeave }:
             <Answering k="d" disabled={busy} onClick={() => decide([first.id], "deny")}>
               Deny
             </Answering>
-            <Answering k="a" primary guarded={!ready} disabled={busy} onClick={() => decide([first.id], "allow_once")}>
+            <Answering
+              k="a"
+              primary
+              guarded={!ready}
+              disabled={busy}
+              onClick={() => decide([first.id], "allow_once")}
+            >
               Allow once
             </Answering>
             {first.principal.conversationId && (
-              <Answering k="s" guarded={!ready} disabled={busy} onClick={() => decide([first.id], "allow_chat")}>
+              <Answering
+                k="s"
+                guarded={!ready}
+                disabled={busy}
+                onClick={() => decide([first.id], "allow_chat")}
+              >
                 Allow for this chat
               </Answering>
             )}
           </>
         ) : (
           <>
-            <Button disabled={busy} onClick={() => decide(batch.map((a) => a.id), "deny")}>
+            <Button
+              disabled={busy}
+              onClick={() =>
+                decide(
+                  batch.map((a) => a.id),
+                  "deny",
+                )
+              }
+            >
               Deny all
             </Button>
             <Button
               variant="primary"
               aria-disabled={!ready}
               disabled={busy}
-              onClick={() => decide(batch.map((a) => a.id), "allow_once")}
+              onClick={() =>
+                decide(
+                  batch.map((a) => a.id),
+                  "allow_once",
+                )
+              }
             >
               Allow all once
             </Button>
           </>
         )}
         <span className="ml-auto text-ink-3 text-xs max-sm:hidden">
-          {others > 0 ? `${plural(others, "more")} after this` : `${modName}+Enter allows once, ${modName}+Backspace denies`}
+          {others > 0
+            ? `${plural(others, "more")} after this`
+            : `${modName}+Enter allows once, ${modName}+Backspace denies`}
         </span>
       </div>
     </section>

@@ -18,7 +18,10 @@ export function firstBatch(approvals: readonly Approval[]): Approval[] {
 }
 
 /** Those that belong on the present screen: this conversation's, and a person's own calls. */
-export function approvalsHere(approvals: readonly Approval[], conversationId: string | undefined): Approval[] {
+export function approvalsHere(
+  approvals: readonly Approval[],
+  conversationId: string | undefined,
+): Approval[] {
   return approvals.filter((a) => {
     const home = a.principal.conversationId;
     return !home || home === conversationId;

@@ -40,7 +40,9 @@ export function AuditInspector({ record: r, who, onClose, onConversation }: Audi
         </p>
         {r.error && <p className="text-sm [overflow-wrap:anywhere]">{r.error}</p>}
         <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5 text-sm">
-          <Fact name="Server">{r.ref.server && <code className="font-mono text-xs">{r.ref.server}</code>}</Fact>
+          <Fact name="Server">
+            {r.ref.server && <code className="font-mono text-xs">{r.ref.server}</code>}
+          </Fact>
           <Fact name="Asked by">{who}</Fact>
           <Fact name="Decision">
             {effectNames[r.decision.effect] ?? r.decision.effect}

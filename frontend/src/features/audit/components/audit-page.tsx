@@ -5,7 +5,7 @@ import { ErrorNote } from "@/components/error-note";
 import { StatusIcon } from "@/components/status-icon";
 import { toneText } from "@/components/ui/badge";
 import { cn } from "@/lib/cn";
-import { formatBytes, formatFull, formatMillis, formatTime, formatWhen } from "@/lib/format";
+import { formatBytes, formatFull, formatMillis, formatWhen } from "@/lib/format";
 import { argumentSummary } from "@/lib/json";
 import { callLooks } from "@/lib/status";
 import { principalNames } from "../lib";
@@ -13,7 +13,8 @@ import { useAudit } from "../queries";
 import { AuditInspector } from "./audit-inspector";
 
 const rowHeight = 36;
-const columns = "grid grid-cols-[150px_96px_minmax(0,1.3fr)_minmax(0,1.6fr)_72px] max-lg:grid-cols-[140px_minmax(0,1fr)_72px] gap-3 items-center px-4";
+const columns =
+  "grid grid-cols-[150px_96px_minmax(0,1.3fr)_minmax(0,1.6fr)_72px] max-lg:grid-cols-[140px_84px_minmax(0,1fr)_72px] gap-3 items-center px-4";
 
 interface AuditPageProps {
   agentName: (id: string) => string | undefined;
@@ -57,7 +58,11 @@ export function AuditPage({ agentName, empty, onConversation }: AuditPageProps) 
   if (log.error) {
     return (
       <div className="p-6">
-        <ErrorNote error={log.error} title="The audit log could not be read." onRetry={() => void log.refetch()} />
+        <ErrorNote
+          error={log.error}
+          title="The audit log could not be read."
+          onRetry={() => void log.refetch()}
+        />
       </div>
     );
   }
@@ -67,17 +72,26 @@ export function AuditPage({ agentName, empty, onConversation }: AuditPageProps) 
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <div className="px-4 pt-4 pb-3">
           <h2 className="font-semibold text-lg">Audit</h2>
-          <p className="text-ink-2 text-sm">Every call of a tool, whoever made it. A call that cannot be recorded is not made.</p>
+          <p className="text-ink-2 text-sm">
+            Every call of a tool, whoever made it. A call that cannot be recorded is not made.
+          </p>
         </div>
         {records.length === 0 && !log.isPending ? (
           <div className="px-4">{empty}</div>
         ) : (
-          <div role="table" aria-label="Audit log" aria-rowcount={records.length + 1} className="flex min-h-0 flex-1 flex-col">
-            <div role="row" aria-rowindex={1} className={cn(columns, "h-8 border-line border-b font-medium text-ink-3 text-xs")}>
+          <div
+            role="table"
+            aria-label="Audit log"
+            aria-rowcount={records.length + 1}
+            className="flex min-h-0 flex-1 flex-col"
+          >
+            <div
+              role="row"
+              aria-rowindex={1}
+              className={cn(columns, "h-8 border-line border-b font-medium text-ink-3 text-xs")}
+            >
               <span role="columnheader">Status</span>
-              <span role="columnheader" className="max-lg:hidden">
-                When
-              </span>
+              <span role="columnheader">When</span>
               <span role="columnheader">Tool</span>
               <span role="columnheader" className="max-lg:hidden">
                 Arguments
@@ -117,7 +131,11 @@ export function AuditPage({ agentName, empty, onConversation }: AuditPageProps) 
       {record && (
         <AuditInspector
           record={record}
-          who={record.principal.kind === "agent" ? (agentName(record.principal.agentId ?? "") ?? "Agent") : principalNames[record.principal.kind]}
+          who={
+            record.principal.kind === "agent"
+              ? (agentName(record.principal.agentId ?? "") ?? "Agent")
+              : principalNames[record.principal.kind]
+          }
           onClose={() => setSelected(undefined)}
           onConversation={onConversation}
         />
@@ -137,12 +155,17 @@ interface RowProps {
 function Row({ record: r, index, start, selected, onOpen }: RowProps) {
   const look = callLooks[r.status];
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the row group's arrow keys and the button do the same
     <div
       role="row"
       aria-rowindex={index + 2}
       aria-selected={selected}
       style={{ transform: `translateY(${start}px)`, height: rowHeight }}
-      className={cn(columns, "absolute inset-x-0 top-0 border-line border-b text-sm hover:bg-hover", selected && "bg-accent-soft hover:bg-accent-soft")}
+      className={cn(
+        columns,
+        "absolute inset-x-0 top-0 border-line border-b text-sm hover:bg-hover",
+        selected && "bg-accent-soft hover:bg-accent-soft",
+      )}
       onClick={onOpen}
     >
       <span role="cell" className={cn("flex min-w-0 items-center gap-2", toneText[look.tone])}>
@@ -160,8 +183,8 @@ function Row({ record: r, index, start, selected, onOpen }: RowProps) {
           {look.word}
         </button>
       </span>
-      <span role="cell" className="nums truncate text-ink-2 text-xs max-lg:hidden" title={formatFull(r.beganAt)}>
-        {formatWhen(r.beganAt) === formatTime(r.beganAt).slice(0, 5) ? formatTime(r.beganAt) : formatWhen(r.beganAt)}
+      <span role="cell" className="nums truncate text-ink-2 text-xs" title={formatFull(r.beganAt)}>
+        {formatWhen(r.beganAt)}
       </span>
       <span role="cell" className="truncate font-mono text-xs">
         {r.ref.server && <span className="text-ink-3">{r.ref.server} / </span>}

@@ -66,7 +66,13 @@ export function Composer({ draftId, running, sending, blocked, onSend, onStop, i
             <Square className="size-3! fill-current" /> Stop
           </Button>
         ) : (
-          <Button variant="primary" size="icon" onClick={send} disabled={empty || sending || !!blocked} aria-label="Send">
+          <Button
+            variant="primary"
+            size="icon"
+            onClick={send}
+            disabled={empty || sending || !!blocked}
+            aria-label="Send"
+          >
             <ArrowUp />
           </Button>
         )}

@@ -22,7 +22,13 @@ export function conversationTitle(c: { title: string }): string {
   return c.title || "New chat";
 }
 
-export function ConversationList({ conversations, current, onOpen, onRename, onRemove }: ConversationListProps) {
+export function ConversationList({
+  conversations,
+  current,
+  onOpen,
+  onRename,
+  onRemove,
+}: ConversationListProps) {
   const [renaming, setRenaming] = useState<string>();
   const [removing, setRemoving] = useState<ConversationView>();
   return (
@@ -105,7 +111,6 @@ function Rename({ title, onDone }: { title: string; onDone: (title: string) => v
   const [text, setText] = useState(title);
   return (
     <Input
-      // biome-ignore lint/a11y/noAutofocus: the field appears because it was asked for
       autoFocus
       aria-label="Title of the conversation"
       value={text}

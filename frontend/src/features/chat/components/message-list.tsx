@@ -3,8 +3,8 @@ import { type ReactNode, useCallback, useEffect, useLayoutEffect, useMemo, useRe
 import type { ConversationDetail } from "@/api/types";
 import { useLiveReply } from "@/components/run-context";
 import { Button } from "@/components/ui/button";
-import { timeline } from "../lib/timeline";
 import { useCallAnnouncements } from "../hooks/use-call-announcements";
+import { timeline } from "../lib/timeline";
 import { MessageView } from "./message";
 import type { CardActions } from "./tool-card";
 

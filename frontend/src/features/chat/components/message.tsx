@@ -2,6 +2,7 @@ import { ChevronRight } from "lucide-react";
 import { memo } from "react";
 import { CopyButton } from "@/components/copy-button";
 import { Markdown } from "@/components/markdown";
+import { Button } from "@/components/ui/button";
 import { Callout } from "@/components/ui/callout";
 import { cn } from "@/lib/cn";
 import { formatFull, formatWhen } from "@/lib/format";
@@ -9,7 +10,6 @@ import type { Block, Entry } from "../lib/timeline";
 import { useChatStore } from "../store";
 import type { CardActions } from "./tool-card";
 import { ToolGroup } from "./tool-group";
-import { Button } from "@/components/ui/button";
 
 interface MessageProps {
   entry: Entry;
@@ -21,8 +21,17 @@ interface MessageProps {
   onRetry?: () => void;
 }
 
-export const MessageView = memo(function MessageView({ entry, continues, ends, actions, onRetry }: MessageProps) {
-  const text = entry.blocks.map((b) => (b.kind === "text" ? b.text : "")).join("\n\n").trim();
+export const MessageView = memo(function MessageView({
+  entry,
+  continues,
+  ends,
+  actions,
+  onRetry,
+}: MessageProps) {
+  const text = entry.blocks
+    .map((b) => (b.kind === "text" ? b.text : ""))
+    .join("\n\n")
+    .trim();
   if (entry.role === "user") {
     return (
       <article aria-label="You" className="group relative flex flex-col items-end">
@@ -36,9 +45,19 @@ export const MessageView = memo(function MessageView({ entry, continues, ends, a
     );
   }
   return (
-    <article aria-label="Reply" aria-busy={entry.live} className={cn("group relative grid min-w-0 gap-2.5", continues && "-mt-5.5")}>
+    <article
+      aria-label="Reply"
+      aria-busy={entry.live}
+      className={cn("group relative grid min-w-0 gap-2.5", continues && "-mt-5.5")}
+    >
       {entry.blocks.map((b, i) => (
-        <BlockView key={i} block={b} id={`${entry.id}-${i}`} live={entry.live && i === entry.blocks.length - 1} actions={actions} />
+        <BlockView
+          key={i}
+          block={b}
+          id={`${entry.id}-${i}`}
+          live={entry.live && i === entry.blocks.length - 1}
+          actions={actions}
+        />
       ))}
       {entry.live && entry.blocks.length === 0 && <Waiting />}
       {entry.stopped && <p className="text-ink-3 text-xs">Stopped. The reply is not complete.</p>}
@@ -93,12 +112,28 @@ function UserBlock({ block }: { block: Block }) {
     return <p className={block.text.startsWith("/") ? "font-mono text-[13px]" : undefined}>{block.text}</p>;
   }
   if (block.kind === "image") {
-    return <img src={`data:${block.mimeType};base64,${block.data}`} alt="Attached by you" className="max-h-60 rounded-md" />;
+    return (
+      <img
+        src={`data:${block.mimeType};base64,${block.data}`}
+        alt="Attached by you"
+        className="max-h-60 rounded-md"
+      />
+    );
   }
   return null;
 }
 
-function BlockView({ block, id, live, actions }: { block: Block; id: string; live: boolean; actions: CardActions }) {
+function BlockView({
+  block,
+  id,
+  live,
+  actions,
+}: {
+  block: Block;
+  id: string;
+  live: boolean;
+  actions: CardActions;
+}) {
   switch (block.kind) {
     case "text":
       return <Markdown text={block.text} streaming={live} />;
@@ -131,7 +166,9 @@ function Reasoning({ id, text, live }: { id: string; text: string; live: boolean
         <ChevronRight className={cn("size-3.5", open && "rotate-90")} aria-hidden />
         {live ? "Thinking…" : "Thought"}
       </button>
-      {open && <div className="whitespace-pre-wrap border-line border-l-2 pl-3 text-ink-2 text-sm">{text}</div>}
+      {open && (
+        <div className="whitespace-pre-wrap border-line border-l-2 pl-3 text-ink-2 text-sm">{text}</div>
+      )}
     </div>
   );
 }

@@ -5,8 +5,8 @@ import { ChunkList, lastProgress, ProgressBar, progressText } from "@/components
 import { useChunks } from "@/components/run-context";
 import { StatusIcon } from "@/components/status-icon";
 import { ResultContent } from "@/components/tool-result";
-import { Button } from "@/components/ui/button";
 import { toneText } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
 import { useNow } from "@/components/use-now";
 import { cn } from "@/lib/cn";
 import { formatBytes, formatElapsed, formatMillis, millisSince } from "@/lib/format";
@@ -41,9 +41,17 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
     : call.millis !== undefined && formatMillis(call.millis);
   const size = call.result?.bytes ? formatBytes(call.result.bytes) : "";
   const sentence = callSentence(call);
+  const images = call.result?.content.filter((c) => c.type === "image");
+  const pictures = images?.length ? images : undefined;
 
   return (
-    <div role="group" aria-label={`${name}: ${look.word}`} data-call={call.callId} data-status={call.status} className="rounded-md border border-line bg-surface">
+    <div
+      role="group"
+      aria-label={`${name}: ${look.word}`}
+      data-call={call.callId}
+      data-status={call.status}
+      className="rounded-md border border-line bg-surface"
+    >
       <div className="flex items-center">
         <button
           type="button"
@@ -59,9 +67,11 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
               <span className="font-medium">{name}</span>
             </span>
             {call.status === "done" ? (
-              <span className="min-w-0 flex-1 truncate text-ink-3 text-xs">{argumentSummary(call.arguments)}</span>
+              <span className="min-w-0 flex-1 truncate text-ink-3 text-xs">
+                {argumentSummary(call.arguments)}
+              </span>
             ) : (
-              <span className={cn("min-w-0 flex-1 truncate text-xs", toneText[look.tone])} title={sentence}>
+              <span className={cn("min-w-28 flex-1 truncate text-xs", toneText[look.tone])} title={sentence}>
                 {look.word === sentence ? sentence : sentenceWith(look.word, sentence)}
               </span>
             )}
@@ -88,6 +98,11 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
           <p className="nums truncate text-ink-2 text-xs">{progressText(progress)}</p>
         </div>
       )}
+      {!open && pictures && (
+        <div className="px-2.5 pb-2.5">
+          <ResultContent result={{ content: pictures }} />
+        </div>
+      )}
       {open && (
         <div id={bodyId} className="grid gap-3 border-line border-t px-3 py-3">
           <section className="grid gap-1.5" aria-label="Arguments">
@@ -95,7 +110,9 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
             <Arguments value={call.arguments} />
           </section>
           {chunks.length > 0 && <ChunkList chunks={chunks} />}
-          {call.error && <p className={cn("text-sm [overflow-wrap:anywhere]", toneText[look.tone])}>{call.error}</p>}
+          {call.error && (
+            <p className={cn("text-sm [overflow-wrap:anywhere]", toneText[look.tone])}>{call.error}</p>
+          )}
           {call.result && (
             <section className="grid gap-1.5" aria-label="Result">
               <h4 className="font-medium text-ink-3 text-xs">Result</h4>
@@ -110,7 +127,9 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
 });
 
 function sentenceWith(word: string, sentence: string): string {
-  return sentence.toLowerCase().startsWith(word.toLowerCase().split(" ")[0] ?? "") ? sentence : `${word}. ${sentence}`;
+  return sentence.toLowerCase().startsWith(word.toLowerCase().split(" ")[0] ?? "")
+    ? sentence
+    : `${word}. ${sentence}`;
 }
 
 function CardFooter({ call, actions }: { call: CallFacts; actions: CardActions }) {

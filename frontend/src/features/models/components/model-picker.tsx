@@ -23,11 +23,20 @@ export function ModelPicker({ providers, provider, model, onPick, onSettings }: 
   return (
     <Popover open={open} onOpenChange={setOpen}>
       <PopoverTrigger asChild>
-        <Button variant="ghost" className="max-w-48 px-2 font-normal max-lg:max-w-36" aria-label={`Model: ${modelLabel(provider, model)}`}>
-          <Cpu /> <span className="truncate">{modelLabel(provider, model)}</span> <ChevronDown className="size-3.5! text-ink-3" />
+        <Button
+          variant="ghost"
+          className="max-w-48 px-2 font-normal max-lg:max-w-44"
+          aria-label={`Model: ${modelLabel(provider, model)}`}
+        >
+          <Cpu /> <span className="truncate">{modelLabel(provider, model)}</span>{" "}
+          <ChevronDown className="size-3.5! text-ink-3" />
         </Button>
       </PopoverTrigger>
-      <PopoverContent align="start" className="max-h-[60vh] overflow-y-auto p-1.5" aria-label="Choose a model">
+      <PopoverContent
+        align="start"
+        className="max-h-[60vh] overflow-y-auto p-1.5"
+        aria-label="Choose a model"
+      >
         {providers.map((p) => (
           <ProviderModels
             key={p.id}
@@ -87,7 +96,13 @@ function ProviderModels({ provider, open, current, onPick, onSettings }: Provide
         </div>
       )}
       {all.length >= searchFrom && (
-        <Input aria-label={`Search models of ${provider.name}`} placeholder="Search models" className="mb-1 h-7" value={search} onChange={(e) => setSearch(e.target.value)} />
+        <Input
+          aria-label={`Search models of ${provider.name}`}
+          placeholder="Search models"
+          className="mb-1 h-7"
+          value={search}
+          onChange={(e) => setSearch(e.target.value)}
+        />
       )}
       {shown.map((m) => (
         <button
@@ -95,11 +110,16 @@ function ProviderModels({ provider, open, current, onPick, onSettings }: Provide
           type="button"
           aria-pressed={m.id === current}
           onClick={() => onPick(m.id)}
-          className={cn("flex min-h-8 w-full items-center gap-2 rounded-md px-2 text-left hover:bg-hover", m.id === current && "bg-accent-soft")}
+          className={cn(
+            "flex min-h-8 w-full items-center gap-2 rounded-md px-2 text-left hover:bg-hover",
+            m.id === current && "bg-accent-soft",
+          )}
         >
           <span className="min-w-0 flex-1 truncate text-sm">{m.name || m.id}</span>
           {m.tools === false && <span className="text-warning text-xs">no tools</span>}
-          {m.contextWindow ? <span className="nums text-ink-3 text-xs">{Math.round(m.contextWindow / 1000)}k</span> : null}
+          {m.contextWindow ? (
+            <span className="nums text-ink-3 text-xs">{Math.round(m.contextWindow / 1000)}k</span>
+          ) : null}
         </button>
       ))}
     </section>

@@ -19,7 +19,15 @@ interface ProviderEditorProps {
 }
 
 /** A provider's settings. The key goes in and never comes back. */
-export function ProviderEditor({ provider, kind, busy, error, onSave, onCancel, onRemove }: ProviderEditorProps) {
+export function ProviderEditor({
+  provider,
+  kind,
+  busy,
+  error,
+  onSave,
+  onCancel,
+  onRemove,
+}: ProviderEditorProps) {
   const [name, setName] = useState(provider?.name ?? kindNames[kind]);
   const [baseUrl, setBaseUrl] = useState(provider?.baseUrl ?? defaultUrls[kind]);
   const [defaultModel, setDefaultModel] = useState(provider?.defaultModel ?? "");
@@ -30,7 +38,13 @@ export function ProviderEditor({ provider, kind, busy, error, onSave, onCancel, 
   const listId = useId();
 
   const submit = () => {
-    const input: SaveProviderInput = { id: provider?.id ?? "", kind, name: name.trim(), baseUrl: baseUrl.trim(), defaultModel: defaultModel.trim() };
+    const input: SaveProviderInput = {
+      id: provider?.id ?? "",
+      kind,
+      name: name.trim(),
+      baseUrl: baseUrl.trim(),
+      defaultModel: defaultModel.trim(),
+    };
     if (key) input.key = key;
     else if (dropKey) input.key = "";
     onSave(input);
@@ -48,10 +62,19 @@ export function ProviderEditor({ provider, kind, busy, error, onSave, onCancel, 
     >
       {!provider && <p className="text-ink-2 text-sm">{kindHints[kind]}</p>}
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Name">{(ids) => <Input {...ids} required value={name} onChange={(e) => setName(e.target.value)} />}</Field>
+        <Field label="Name">
+          {(ids) => <Input {...ids} required value={name} onChange={(e) => setName(e.target.value)} />}
+        </Field>
         <Field label="Base URL">
           {(ids) => (
-            <Input {...ids} required type="url" className="font-mono text-xs" value={baseUrl} onChange={(e) => setBaseUrl(e.target.value)} />
+            <Input
+              {...ids}
+              required
+              type="url"
+              className="font-mono text-xs"
+              value={baseUrl}
+              onChange={(e) => setBaseUrl(e.target.value)}
+            />
           )}
         </Field>
         <Field
@@ -93,10 +116,25 @@ export function ProviderEditor({ provider, kind, busy, error, onSave, onCancel, 
             </div>
           )}
         </Field>
-        <Field label="Default model" hint={models.data ? `${models.data.length} models at this endpoint.` : provider ? undefined : "Save first to list the models."}>
+        <Field
+          label="Default model"
+          hint={
+            models.data
+              ? `${models.data.length} models at this endpoint.`
+              : provider
+                ? undefined
+                : "Save first to list the models."
+          }
+        >
           {(ids) => (
             <>
-              <Input {...ids} list={listId} className="font-mono text-xs" value={defaultModel} onChange={(e) => setDefaultModel(e.target.value)} />
+              <Input
+                {...ids}
+                list={listId}
+                className="font-mono text-xs"
+                value={defaultModel}
+                onChange={(e) => setDefaultModel(e.target.value)}
+              />
               <datalist id={listId}>
                 {models.data?.map((m) => (
                   <option key={m.id} value={m.id}>
@@ -108,11 +146,19 @@ export function ProviderEditor({ provider, kind, busy, error, onSave, onCancel, 
           )}
         </Field>
       </div>
-      {provider && models.isFetching && <p className="text-ink-3 text-xs">Asking {provider.name} for its models…</p>}
-      {models.error && (
-        <ErrorNote error={models.error} title={`${provider?.name ?? "The provider"} did not list its models.`} onRetry={() => void models.refetch()} />
+      {provider && models.isFetching && (
+        <p className="text-ink-3 text-xs">Asking {provider.name} for its models…</p>
       )}
-      {error !== null && error !== undefined && <ErrorNote error={error} title="The provider was not saved." />}
+      {models.error && (
+        <ErrorNote
+          error={models.error}
+          title={`${provider?.name ?? "The provider"} did not list its models.`}
+          onRetry={() => void models.refetch()}
+        />
+      )}
+      {error !== null && error !== undefined && (
+        <ErrorNote error={error} title="The provider was not saved." />
+      )}
       <div className="flex gap-2">
         <Button type="submit" variant="primary" disabled={busy || !name.trim() || !baseUrl.trim()}>
           Save

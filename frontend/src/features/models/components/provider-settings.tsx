@@ -21,7 +21,13 @@ export function ProviderSettings({ onDefault }: ProviderSettingsProps) {
   const [adding, setAdding] = useState<ProviderKind>();
 
   if (view.error) {
-    return <ErrorNote error={view.error} title="The providers could not be read." onRetry={() => void view.refetch()} />;
+    return (
+      <ErrorNote
+        error={view.error}
+        title="The providers could not be read."
+        onRetry={() => void view.refetch()}
+      />
+    );
   }
   const providers = view.data?.providers ?? [];
   const defaultId = view.data?.defaultProviderId ?? "";
@@ -48,7 +54,12 @@ export function ProviderSettings({ onDefault }: ProviderSettingsProps) {
                 </Button>
               )}
               {p.kind !== "rehearsal" && (
-                <Button size="sm" aria-expanded={editing === p.id} onClick={() => setEditing(editing === p.id ? undefined : p.id)} aria-label={`Edit ${p.name}`}>
+                <Button
+                  size="sm"
+                  aria-expanded={editing === p.id}
+                  onClick={() => setEditing(editing === p.id ? undefined : p.id)}
+                  aria-label={`Edit ${p.name}`}
+                >
                   Edit
                 </Button>
               )}
@@ -133,5 +144,7 @@ export function ProviderSettings({ onDefault }: ProviderSettingsProps) {
 
 function providerLine(p: Provider): string {
   if (p.kind === "rehearsal") return kindHints.rehearsal;
-  return [p.baseUrl, p.defaultModel || "no default model", p.hasKey ? "key saved" : "no key"].filter(Boolean).join(" · ");
+  return [p.baseUrl, p.defaultModel || "no default model", p.hasKey ? "key saved" : "no key"]
+    .filter(Boolean)
+    .join(" · ");
 }

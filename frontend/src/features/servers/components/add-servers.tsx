@@ -60,9 +60,12 @@ export function AddServers({ actions, taken, first, onAdded, onClose, onDemo, de
       <div className="min-h-0 flex-1 overflow-y-auto px-5 py-5">
         <div className="mx-auto grid w-full max-w-[720px] gap-4">
           <div className="grid gap-1">
-            <h3 className="font-semibold text-lg">{first ? "Paste a server's JSON to begin" : "Add servers"}</h3>
+            <h3 className="font-semibold text-lg">
+              {first ? "Paste a server's JSON to begin" : "Add servers"}
+            </h3>
             <p className="text-ink-2 text-sm">
-              JSON from a README, a whole configuration file, a command or a URL. Nothing runs before you press Test or Save.
+              JSON from a README, a whole configuration file, a command or a URL. Nothing runs before you
+              press Test or Save.
             </p>
           </div>
           <Textarea
@@ -107,7 +110,9 @@ export function AddServers({ actions, taken, first, onAdded, onClose, onDemo, de
           {parse.found?.rejected?.map((r) => (
             <Callout key={r.name} tone="danger" title={`${r.name || "A server"} cannot be used.`}>
               {r.error.message}
-              {r.error.line ? ` (line ${r.error.line}${r.error.column ? `, column ${r.error.column}` : ""})` : ""}
+              {r.error.line
+                ? ` (line ${r.error.line}${r.error.column ? `, column ${r.error.column}` : ""})`
+                : ""}
             </Callout>
           ))}
           {rows.length > 0 && (
@@ -146,8 +151,16 @@ export function AddServers({ actions, taken, first, onAdded, onClose, onDemo, de
           >
             {text.trim() || rows.length ? "Discard" : "Close"}
           </Button>
-          <Button variant="primary" disabled={ready.length === 0 || blocked || saving || parse.pending} onClick={() => void flow.save(rows)}>
-            {saving ? "Saving…" : ready.length > 1 ? `Save & connect ${ready.length} servers` : "Save & connect"}
+          <Button
+            variant="primary"
+            disabled={ready.length === 0 || blocked || saving || parse.pending}
+            onClick={() => void flow.save(rows)}
+          >
+            {saving
+              ? "Saving…"
+              : ready.length > 1
+                ? `Save & connect ${ready.length} servers`
+                : "Save & connect"}
           </Button>
         </div>
       )}

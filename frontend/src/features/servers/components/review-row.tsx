@@ -29,7 +29,15 @@ const conflicts = [
 ] as const;
 
 /** One server before it is saved: exactly what would run, and what is still missing. */
-export function ReviewRowView({ row, rows, taken, blocked, onChange, onTest, onCancelTest }: ReviewRowViewProps) {
+export function ReviewRowView({
+  row,
+  rows,
+  taken,
+  blocked,
+  onChange,
+  onTest,
+  onCancelTest,
+}: ReviewRowViewProps) {
   const [open, setOpen] = useState(false);
   const { spec } = row;
   const stdio = spec.transport === "stdio";
@@ -72,7 +80,10 @@ export function ReviewRowView({ row, rows, taken, blocked, onChange, onTest, onC
       </div>
       <div className={cn("grid gap-3", skipped && "opacity-60")}>
         <div className="grid gap-1">
-          <code className="block whitespace-pre-wrap rounded-md bg-sunken px-2.5 py-1.5 font-mono text-xs [overflow-wrap:anywhere]" data-testid="command-line">
+          <code
+            className="block whitespace-pre-wrap rounded-md bg-sunken px-2.5 py-1.5 font-mono text-xs [overflow-wrap:anywhere]"
+            data-testid="command-line"
+          >
             {target(spec) || (stdio ? "(no command)" : "(no URL)")}
           </code>
           {stdio && (
@@ -132,7 +143,11 @@ export function ReviewRowView({ row, rows, taken, blocked, onChange, onTest, onC
         )}
         {blocked && clash !== "server" && row.include && <p className="text-danger text-xs">{blocked}</p>}
         {open && <SpecEditor noName spec={spec} onChange={(next) => onChange({ spec: next })} />}
-        {row.state === "testing" && <p className="text-ink-2 text-sm" role="status">Testing {spec.name}… Nothing is saved.</p>}
+        {row.state === "testing" && (
+          <p className="text-ink-2 text-sm" role="status">
+            Testing {spec.name}… Nothing is saved.
+          </p>
+        )}
         {row.report && row.state !== "testing" && <TestReportView report={row.report} />}
         {row.error !== undefined && <ErrorNote error={row.error} title={`${spec.name} was not added.`} />}
       </div>

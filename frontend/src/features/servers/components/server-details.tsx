@@ -13,7 +13,7 @@ import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
 import { useNow } from "@/components/use-now";
 import { copyText, openOutside } from "@/lib/clipboard";
 import { cn } from "@/lib/cn";
-import { formatAgo, formatMillis, formatElapsed, millisSince } from "@/lib/format";
+import { formatAgo, formatElapsed, formatMillis, millisSince } from "@/lib/format";
 import { specAsJson, target, transportNames } from "@/lib/servers";
 import { fixLabels, needsAttention, serverLooks, serverSentence } from "@/lib/status";
 import { testServer } from "../queries";
@@ -47,7 +47,18 @@ const installHelp: Record<string, string> = {
 };
 
 export function ServerDetails(props: ServerDetailsProps) {
-  const { server, toolCount, toolsPanel, onBack, onToggle, onReconnect, onDisconnect, onDuplicate, onRemove, onSave } = props;
+  const {
+    server,
+    toolCount,
+    toolsPanel,
+    onBack,
+    onToggle,
+    onReconnect,
+    onDisconnect,
+    onDuplicate,
+    onRemove,
+    onSave,
+  } = props;
   const { spec, status } = server;
   const tab = useServersStore((s) => s.tab);
   const set = useServersStore((s) => s.set);
@@ -120,7 +131,9 @@ export function ServerDetails(props: ServerDetailsProps) {
                 </MenuItem>
                 <MenuItem
                   onSelect={() =>
-                    void copyText(specAsJson(spec, Mask)).then((ok) => ok && toastDone("Copied as JSON, without saved values"))
+                    void copyText(specAsJson(spec, Mask)).then(
+                      (ok) => ok && toastDone("Copied as JSON, without saved values"),
+                    )
                   }
                 >
                   <Copy /> Copy as JSON
@@ -135,9 +148,17 @@ export function ServerDetails(props: ServerDetailsProps) {
           </div>
         </div>
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-          <p className={cn("min-w-0 text-sm [overflow-wrap:anywhere]", look.tone === "neutral" ? "text-ink-2" : toneText[look.tone])} data-testid="server-sentence">
+          <p
+            className={cn(
+              "min-w-0 text-sm [overflow-wrap:anywhere]",
+              look.tone === "neutral" ? "text-ink-2" : toneText[look.tone],
+            )}
+            data-testid="server-sentence"
+          >
             <span className="font-medium">{look.word}</span>
-            {serverSentence(status, now) !== look.word && <span className="text-ink-2">: {serverSentence(status, now)}</span>}
+            {serverSentence(status, now) !== look.word && (
+              <span className="text-ink-2">: {serverSentence(status, now)}</span>
+            )}
             {look.live && status.state !== "reconnecting" && (
               <span className="nums text-ink-3">, {formatElapsed(millisSince(status.since, now))}</span>
             )}
@@ -154,7 +175,8 @@ export function ServerDetails(props: ServerDetailsProps) {
         {status.state === "connected" && (
           <p className="nums text-ink-3 text-xs">
             {[
-              status.serverTitle && `${status.serverTitle}${status.serverVersion ? ` ${status.serverVersion}` : ""}`,
+              status.serverTitle &&
+                `${status.serverTitle}${status.serverVersion ? ` ${status.serverVersion}` : ""}`,
               status.protocolVersion && `MCP ${status.protocolVersion}`,
               status.latencyMs !== undefined && formatMillis(status.latencyMs),
               status.verifiedAt && `verified ${formatAgo(status.verifiedAt, now)}`,
@@ -163,14 +185,18 @@ export function ServerDetails(props: ServerDetailsProps) {
               .join(" · ")}
           </p>
         )}
-        {needsAttention(status.state) && status.detail && <TextBlock label="Details" text={status.detail} className="max-h-32" />}
+        {needsAttention(status.state) && status.detail && (
+          <TextBlock label="Details" text={status.detail} className="max-h-32" />
+        )}
         {test.running && (
           <p className="text-ink-2 text-sm" role="status">
             Testing… A second instance is tried; nothing is changed.
           </p>
         )}
         {test.report && <TestReportView report={test.report} />}
-        {test.error !== undefined && <ErrorNote error={test.error} title="The test did not finish." onRetry={test.start} />}
+        {test.error !== undefined && (
+          <ErrorNote error={test.error} title="The test did not finish." onRetry={test.start} />
+        )}
       </header>
       <TabList className="px-5" aria-label={`About ${spec.name}`}>
         <Tab value="tools">Tools ({toolCount})</Tab>
@@ -191,7 +217,9 @@ export function ServerDetails(props: ServerDetailsProps) {
 }
 
 function useTest(server: ServerView) {
-  const [state, setState] = useState<{ running: boolean; report?: TestReport; error?: unknown }>({ running: false });
+  const [state, setState] = useState<{ running: boolean; report?: TestReport; error?: unknown }>({
+    running: false,
+  });
   const abort = useRef<AbortController>(null);
   const name = server.spec.name;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a report speaks of one server only
@@ -209,7 +237,10 @@ function useTest(server: ServerView) {
       testServer(server.spec, name, mine.signal).then(
         (report) => !mine.signal.aborted && setState({ running: false, report }),
         (error: unknown) =>
-          setState({ running: false, error: error instanceof CallError && error.code === "canceled" ? undefined : error }),
+          setState({
+            running: false,
+            error: error instanceof CallError && error.code === "canceled" ? undefined : error,
+          }),
       );
     },
   };

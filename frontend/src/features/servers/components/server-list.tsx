@@ -115,7 +115,10 @@ export function ServerList(props: ServerListProps) {
             <li
               key={name}
               data-server={name}
-              className={cn("flex items-center gap-1 rounded-md pr-2 hover:bg-hover", current && "bg-accent-soft hover:bg-accent-soft")}
+              className={cn(
+                "flex items-center gap-1 rounded-md pr-2 hover:bg-hover",
+                current && "bg-accent-soft hover:bg-accent-soft",
+              )}
             >
               <button
                 type="button"
@@ -133,7 +136,10 @@ export function ServerList(props: ServerListProps) {
                     <Badge className="h-4">{transportNames[s.spec.transport]}</Badge>
                   </span>
                   <span
-                    className={cn("line-clamp-2 text-xs leading-snug", look.tone === "success" || look.tone === "neutral" ? "text-ink-2" : toneText[look.tone])}
+                    className={cn(
+                      "line-clamp-2 text-xs leading-snug",
+                      look.tone === "success" || look.tone === "neutral" ? "text-ink-2" : toneText[look.tone],
+                    )}
                   >
                     {serverSentence(s.status, now)}
                   </span>

@@ -22,13 +22,22 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
         {!noName && (
           <Field label="Name" hint="Models see it in the names of its tools.">
             {(ids) => (
-              <Input {...ids} className="font-mono text-xs" value={spec.name} onChange={(e) => set({ name: e.target.value })} />
+              <Input
+                {...ids}
+                className="font-mono text-xs"
+                value={spec.name}
+                onChange={(e) => set({ name: e.target.value })}
+              />
             )}
           </Field>
         )}
         <Field label="Transport">
           {(ids) => (
-            <NativeSelect {...ids} value={spec.transport} onChange={(e) => set({ transport: e.target.value as Transport })}>
+            <NativeSelect
+              {...ids}
+              value={spec.transport}
+              onChange={(e) => set({ transport: e.target.value as Transport })}
+            >
               <option value="stdio">stdio (a program on this computer)</option>
               <option value="streamable-http">Streamable HTTP</option>
               <option value="sse">HTTP+SSE (older servers)</option>
@@ -40,14 +49,29 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
         <>
           <Field label="Command">
             {(ids) => (
-              <Input {...ids} className="font-mono text-xs" value={spec.command ?? ""} onChange={(e) => set({ command: e.target.value })} />
+              <Input
+                {...ids}
+                className="font-mono text-xs"
+                value={spec.command ?? ""}
+                onChange={(e) => set({ command: e.target.value })}
+              />
             )}
           </Field>
           <ArgRows args={spec.args ?? []} onChange={(args) => set({ args })} />
-          <KeyRows label="Environment" noun="variable" values={spec.env ?? {}} onChange={(env) => set({ env })} />
+          <KeyRows
+            label="Environment"
+            noun="variable"
+            values={spec.env ?? {}}
+            onChange={(env) => set({ env })}
+          />
           <Field label="Working folder" hint="Empty means your home folder.">
             {(ids) => (
-              <Input {...ids} className="font-mono text-xs" value={spec.cwd ?? ""} onChange={(e) => set({ cwd: e.target.value })} />
+              <Input
+                {...ids}
+                className="font-mono text-xs"
+                value={spec.cwd ?? ""}
+                onChange={(e) => set({ cwd: e.target.value })}
+              />
             )}
           </Field>
         </>
@@ -55,10 +79,21 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
         <>
           <Field label="URL">
             {(ids) => (
-              <Input {...ids} type="url" className="font-mono text-xs" value={spec.url ?? ""} onChange={(e) => set({ url: e.target.value })} />
+              <Input
+                {...ids}
+                type="url"
+                className="font-mono text-xs"
+                value={spec.url ?? ""}
+                onChange={(e) => set({ url: e.target.value })}
+              />
             )}
           </Field>
-          <KeyRows label="Headers" noun="header" values={spec.headers ?? {}} onChange={(headers) => set({ headers })} />
+          <KeyRows
+            label="Headers"
+            noun="header"
+            values={spec.headers ?? {}}
+            onChange={(headers) => set({ headers })}
+          />
         </>
       )}
       <Field label="Time limit of a call, in seconds" hint="Empty means the default of 60 seconds.">
@@ -90,7 +125,11 @@ function ArgRows({ args, onChange }: { args: readonly string[]; onChange: (args:
             value={a}
             onChange={(e) => onChange(args.map((x, j) => (j === i ? e.target.value : x)))}
           />
-          <IconButton label={`Remove argument ${i + 1}`} size="icon-sm" onClick={() => onChange(args.filter((_, j) => j !== i))}>
+          <IconButton
+            label={`Remove argument ${i + 1}`}
+            size="icon-sm"
+            onClick={() => onChange(args.filter((_, j) => j !== i))}
+          >
             <X />
           </IconButton>
         </div>

@@ -1,6 +1,6 @@
 import type { TestReport } from "@/api/types";
-import { StatusIcon } from "@/components/status-icon";
 import { TextBlock } from "@/components/json-view";
+import { StatusIcon } from "@/components/status-icon";
 import { cn } from "@/lib/cn";
 import { formatMillis, plural } from "@/lib/format";
 import type { StateLook } from "@/lib/status";
@@ -14,8 +14,18 @@ const looks: Record<TestReport["steps"][number]["status"], StateLook> = {
 /** What a test of a configuration found, step by step. */
 export function TestReportView({ report }: { report: TestReport }) {
   return (
-    <section aria-label="Test" className="grid gap-2 rounded-md border border-line bg-surface p-3" data-testid="test-report">
-      <p className={cn("flex items-start gap-2 font-medium text-sm", report.ok ? "text-success" : "text-danger")} role="status">
+    <section
+      aria-label="Test"
+      className="grid gap-2 rounded-md border border-line bg-surface p-3"
+      data-testid="test-report"
+    >
+      <p
+        className={cn(
+          "flex items-start gap-2 font-medium text-sm",
+          report.ok ? "text-success" : "text-danger",
+        )}
+        role="status"
+      >
         <StatusIcon look={report.ok ? looks.ok : looks.failed} className="mt-px" />
         <span className="min-w-0 [overflow-wrap:anywhere]">{report.message}</span>
       </p>

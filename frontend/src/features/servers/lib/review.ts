@@ -65,7 +65,12 @@ export function rowFromCopy(spec: ServerSpec, taken: readonly string[]): ReviewR
   const headers = blank("headers", spec.headers);
   return {
     key: `copy-${spec.name}`,
-    spec: { ...spec, name: freeName(`${spec.name}-copy`, taken), ...(env ? { env } : {}), ...(headers ? { headers } : {}) },
+    spec: {
+      ...spec,
+      name: freeName(`${spec.name}-copy`, taken),
+      ...(env ? { env } : {}),
+      ...(headers ? { headers } : {}),
+    },
     include: true,
     conflict: "",
     resolvedCommand: "",
@@ -81,8 +86,12 @@ export function stillMissing(row: ReviewRow): string[] {
 }
 
 /** Two rows, or a row and a configured server, cannot share a name unless a person chose how. */
-export function clashes(row: ReviewRow, rows: readonly ReviewRow[], taken: readonly string[]): "" | "server" | "row" {
-  if (rows.some((r) => r !== row && r.include && r.spec.name === row.spec.name)) return "row";
+export function clashes(
+  row: ReviewRow,
+  rows: readonly ReviewRow[],
+  taken: readonly string[],
+): "" | "server" | "row" {
+  if (rows.some((r) => r.key !== row.key && r.include && r.spec.name === row.spec.name)) return "row";
   return taken.includes(row.spec.name) ? "server" : "";
 }
 
@@ -91,7 +100,8 @@ export function blockedBecause(row: ReviewRow, rows: readonly ReviewRow[], taken
   if (!row.spec.name.trim()) return "Give it a name.";
   const clash = clashes(row, rows, taken);
   if (clash === "row") return `Two servers here are called ${row.spec.name}. Rename one.`;
-  if (clash === "server" && row.conflict === "") return `A server ${row.spec.name} exists already. Choose what to do.`;
+  if (clash === "server" && row.conflict === "")
+    return `A server ${row.spec.name} exists already. Choose what to do.`;
   if (row.spec.transport === "stdio" && !row.spec.command?.trim()) return "Give it a command.";
   if (row.spec.transport !== "stdio" && !row.spec.url?.trim()) return "Give it a URL.";
   return "";

@@ -19,11 +19,18 @@ export function ConfigBanner({ className }: { className?: string }) {
           title={`tools.json cannot be read${place ? `: ${place}` : ""}`}
           actions={<CopyButton wide text={configPath} label="Copy path" />}
         >
-          {error.message} <span className="text-ink-2">The last good state keeps running. Mend the file and it is read again:</span>{" "}
+          {error.message}{" "}
+          <span className="text-ink-2">
+            The last good state keeps running. Mend the file and it is read again:
+          </span>{" "}
           <span className="font-mono text-xs">{configPath}</span>
         </Callout>
       ) : (
-        <Callout tone="warning" title="tools.json has something to look at" actions={<CopyButton wide text={configPath} label="Copy path" />}>
+        <Callout
+          tone="warning"
+          title="tools.json has something to look at"
+          actions={<CopyButton wide text={configPath} label="Copy path" />}
+        >
           <ul>
             {warnings.map((w) => (
               <li key={w}>{w}</li>

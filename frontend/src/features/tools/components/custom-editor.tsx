@@ -15,7 +15,11 @@ import { TryIt } from "./try-it";
 const blank: CustomTool = {
   name: "",
   description: "",
-  parameters: { type: "object", properties: { text: { type: "string", description: "What to work on" } }, required: ["text"] },
+  parameters: {
+    type: "object",
+    properties: { text: { type: "string", description: "What to work on" } },
+    required: ["text"],
+  },
   code: "return args.text.toUpperCase();",
   timeout: 30_000,
   enabled: true,
@@ -39,7 +43,8 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
   const draft: CustomDraft = stored ?? { tool: base, parameters: pretty(base.parameters) };
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const set = (change: Partial<CustomTool>) => setDraft(draftKey, { ...draft, tool: { ...draft.tool, ...change } });
+  const set = (change: Partial<CustomTool>) =>
+    setDraft(draftKey, { ...draft, tool: { ...draft.tool, ...change } });
 
   const parsed = parseJson(draft.parameters || "{}");
   const schemaProblem = !parsed.ok
@@ -48,7 +53,8 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
       ? ""
       : "Parameters must be a JSON Schema object.";
   const name = draft.tool.name.trim();
-  const nameProblem = name !== base.name && taken.includes(name) ? `A custom tool ${name} exists already.` : "";
+  const nameProblem =
+    name !== base.name && taken.includes(name) ? `A custom tool ${name} exists already.` : "";
   const canSave = (stored !== undefined || !tool) && name !== "" && !schemaProblem && !nameProblem && !busy;
 
   const save = async () => {
@@ -82,14 +88,29 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
       }}
     >
       <div className="flex items-center gap-3">
-        <h3 className="min-w-0 flex-1 truncate font-semibold text-lg">{tool ? <span className="font-mono text-base">{tool.name}</span> : "New custom tool"}</h3>
-        <label className="flex items-center gap-2 text-sm">
-          On <Switch checked={draft.tool.enabled} onCheckedChange={(enabled) => set({ enabled })} aria-label="Tool on" />
-        </label>
+        <h3 className="min-w-0 flex-1 truncate font-semibold text-lg">
+          {tool ? <span className="font-mono text-base">{tool.name}</span> : "New custom tool"}
+        </h3>
+        <span className="flex items-center gap-2 text-sm">
+          <span aria-hidden="true">On</span>
+          <Switch
+            checked={draft.tool.enabled}
+            onCheckedChange={(enabled) => set({ enabled })}
+            aria-label="Tool on"
+          />
+        </span>
       </div>
       <div className="grid gap-4 sm:grid-cols-[1fr_160px]">
         <Field label="Name" error={nameProblem}>
-          {(ids) => <Input {...ids} className="font-mono text-xs" placeholder="shout" value={draft.tool.name} onChange={(e) => set({ name: e.target.value })} />}
+          {(ids) => (
+            <Input
+              {...ids}
+              className="font-mono text-xs"
+              placeholder="shout"
+              value={draft.tool.name}
+              onChange={(e) => set({ name: e.target.value })}
+            />
+          )}
         </Field>
         <Field label="Time limit, seconds">
           {(ids) => (
@@ -106,7 +127,14 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
         </Field>
       </div>
       <Field label="Description" hint="Models read it to decide when to use the tool.">
-        {(ids) => <Textarea {...ids} rows={2} value={draft.tool.description} onChange={(e) => set({ description: e.target.value })} />}
+        {(ids) => (
+          <Textarea
+            {...ids}
+            rows={2}
+            value={draft.tool.description}
+            onChange={(e) => set({ description: e.target.value })}
+          />
+        )}
       </Field>
       <div className="grid gap-1">
         <p className="font-medium text-sm">Parameters (JSON Schema)</p>
@@ -128,9 +156,16 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
       </div>
       <div className="grid gap-1">
         <p className="font-medium text-sm">Code (JavaScript)</p>
-        <CodeEditor language="javascript" label="Code in JavaScript" className="h-56" value={draft.tool.code} onChange={(code) => set({ code })} />
+        <CodeEditor
+          language="javascript"
+          label="Code in JavaScript"
+          className="h-56"
+          value={draft.tool.code}
+          onChange={(code) => set({ code })}
+        />
         <p className="text-ink-3 text-xs">
-          The body of an async function. <span className="font-mono">args</span> holds the arguments; what it returns is the result.
+          The body of an async function. <span className="font-mono">args</span> holds the arguments; what it
+          returns is the result.
         </p>
       </div>
       {error !== undefined && <ErrorNote error={error} title="The tool was not saved." />}

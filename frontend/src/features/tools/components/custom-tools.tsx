@@ -15,7 +15,13 @@ import { CustomEditor } from "./custom-editor";
 const newKey = "+new";
 
 /** The person's own tools, as tools.json keeps them. */
-export function CustomTools({ catalog, searchRef }: { catalog: readonly ToolView[]; searchRef: RefObject<HTMLInputElement | null> }) {
+export function CustomTools({
+  catalog,
+  searchRef,
+}: {
+  catalog: readonly ToolView[];
+  searchRef: RefObject<HTMLInputElement | null>;
+}) {
   const custom = useCustomTools();
   const actions = useCustomToolActions();
   const selected = useToolsStore((s) => s.custom);
@@ -26,13 +32,19 @@ export function CustomTools({ catalog, searchRef }: { catalog: readonly ToolView
   if (custom.error) {
     return (
       <div className="p-5">
-        <ErrorNote error={custom.error} title="Your tools could not be read." onRetry={() => void custom.refetch()} />
+        <ErrorNote
+          error={custom.error}
+          title="Your tools could not be read."
+          onRetry={() => void custom.refetch()}
+        />
       </div>
     );
   }
   if (!custom.data) return <p className="p-5 text-ink-3 text-sm">Reading your tools…</p>;
   const { tools, runnable } = custom.data;
-  const shown = tools.filter((t) => `${t.name} ${t.description}`.toLowerCase().includes(search.toLowerCase()));
+  const shown = tools.filter((t) =>
+    `${t.name} ${t.description}`.toLowerCase().includes(search.toLowerCase()),
+  );
   const isNew = selected === newKey || tools.length === 0;
   const tool = isNew ? undefined : (tools.find((t) => t.name === selected) ?? tools[0]);
 
@@ -42,7 +54,9 @@ export function CustomTools({ catalog, searchRef }: { catalog: readonly ToolView
     actions.remove.mutate(t.name, {
       onSuccess: (out) => {
         select(undefined);
-        toastUndo(`${t.name} removed`, () => actions.restore.mutate(out.undoId, { onError: (e) => toastError(e) }));
+        toastUndo(`${t.name} removed`, () =>
+          actions.restore.mutate(out.undoId, { onError: (e) => toastError(e) }),
+        );
       },
       onError: (e) => toastError(e),
     });
@@ -53,7 +67,15 @@ export function CustomTools({ catalog, searchRef }: { catalog: readonly ToolView
         <div className="flex gap-2 border-line border-b p-3">
           <div className="relative min-w-0 flex-1">
             <Search className="pointer-events-none absolute top-2 left-2 size-4 text-ink-3" aria-hidden />
-            <Input ref={searchRef} type="search" aria-label="Search custom tools" placeholder="Search tools" className="pl-8" value={search} onChange={(e) => setSearch(e.target.value)} />
+            <Input
+              ref={searchRef}
+              type="search"
+              aria-label="Search custom tools"
+              placeholder="Search tools"
+              className="pl-8"
+              value={search}
+              onChange={(e) => setSearch(e.target.value)}
+            />
           </div>
           <Button variant="primary" onClick={() => select(newKey)}>
             <Plus /> Add
@@ -63,7 +85,10 @@ export function CustomTools({ catalog, searchRef }: { catalog: readonly ToolView
           {shown.map((t) => (
             <li
               key={t.name}
-              className={cn("flex items-center gap-1 rounded-md pr-2 hover:bg-hover", t === tool && "bg-accent-soft hover:bg-accent-soft")}
+              className={cn(
+                "flex items-center gap-1 rounded-md pr-2 hover:bg-hover",
+                t === tool && "bg-accent-soft hover:bg-accent-soft",
+              )}
             >
               <button
                 type="button"
@@ -75,13 +100,23 @@ export function CustomTools({ catalog, searchRef }: { catalog: readonly ToolView
                   <span className="truncate font-medium font-mono text-xs">{t.name}</span>
                   {drafts[t.name] && <span className="text-warning text-xs">unsaved</span>}
                 </span>
-                <span className="truncate text-ink-2 text-xs">{t.enabled ? t.description || "No description" : "Off"}</span>
+                <span className="truncate text-ink-2 text-xs">
+                  {t.enabled ? t.description || "No description" : "Off"}
+                </span>
               </button>
-              <Switch aria-label={`${t.name} on`} checked={t.enabled} onCheckedChange={(on) => toggle(t, on)} />
+              <Switch
+                aria-label={`${t.name} on`}
+                checked={t.enabled}
+                onCheckedChange={(on) => toggle(t, on)}
+              />
             </li>
           ))}
-          {tools.length === 0 && <li className="p-3 text-ink-2 text-sm">No custom tool yet. Write the first at the right.</li>}
-          {tools.length > 0 && shown.length === 0 && <li className="p-3 text-ink-2 text-sm">No tool matches “{search}”.</li>}
+          {tools.length === 0 && (
+            <li className="p-3 text-ink-2 text-sm">No custom tool yet. Write the first at the right.</li>
+          )}
+          {tools.length > 0 && shown.length === 0 && (
+            <li className="p-3 text-ink-2 text-sm">No tool matches “{search}”.</li>
+          )}
         </ul>
       </div>
       <div className="min-h-0 min-w-0 flex-1 overflow-y-auto p-5">

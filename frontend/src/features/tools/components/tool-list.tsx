@@ -57,7 +57,14 @@ export function ToolList({ tools, empty, focus, onServer }: ToolListProps) {
       {useSearch && (
         <div className="relative px-5 pt-3">
           <Search className="pointer-events-none absolute top-5 left-7 size-4 text-ink-3" aria-hidden />
-          <Input type="search" aria-label="Search tools" placeholder="Search tools" className="pl-8" value={search} onChange={(e) => setSearch(e.target.value)} />
+          <Input
+            type="search"
+            aria-label="Search tools"
+            placeholder="Search tools"
+            className="pl-8"
+            value={search}
+            onChange={(e) => setSearch(e.target.value)}
+          />
         </div>
       )}
       <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto px-5 py-3">

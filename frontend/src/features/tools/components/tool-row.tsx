@@ -38,8 +38,14 @@ export function ToolRow({ view, onServer }: { view: ToolView; onServer?: () => v
       >
         <span className="grid min-w-0 flex-1">
           <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
-            <span className={cn("min-w-0 truncate font-medium font-mono text-xs", tool.broken && "line-through")}>{tool.ref.name}</span>
-            {tool.title !== tool.ref.name && <span className="min-w-0 truncate text-ink-3 text-xs">{tool.title}</span>}
+            <span
+              className={cn("min-w-0 truncate font-medium font-mono text-xs", tool.broken && "line-through")}
+            >
+              {tool.ref.name}
+            </span>
+            {tool.title !== tool.ref.name && (
+              <span className="min-w-0 truncate text-ink-3 text-xs">{tool.title}</span>
+            )}
           </span>
           <span className={cn("truncate text-xs", tool.broken ? "text-danger" : "text-ink-2")}>
             {tool.broken || firstSentence(tool.description)}
@@ -82,7 +88,9 @@ function Body({ view, onServer }: { view: ToolView; onServer?: () => void }) {
         <TryIt view={view} onServer={onServer} />
       </TabPanel>
       <TabPanel value="about" className="grid gap-3">
-        <p className="whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">{tool.description || "The server gives no description."}</p>
+        <p className="whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">
+          {tool.description || "The server gives no description."}
+        </p>
         {rows.length > 0 && (
           <dl className="grid gap-2">
             {rows.map((r) => (
@@ -105,7 +113,9 @@ function Body({ view, onServer }: { view: ToolView; onServer?: () => void }) {
       </TabPanel>
       <TabPanel value="schema" className="grid gap-2">
         <TextBlock json label="Input schema" text={pretty(tool.inputSchema)} />
-        {tool.outputSchema !== undefined && <TextBlock json label="Output schema" text={pretty(tool.outputSchema)} />}
+        {tool.outputSchema !== undefined && (
+          <TextBlock json label="Output schema" text={pretty(tool.outputSchema)} />
+        )}
       </TabPanel>
     </Tabs>
   );

@@ -42,11 +42,22 @@ export function TryIt({ view, onServer }: { view: ToolView; onServer?: () => voi
   };
 
   return (
-    <section aria-label={`Try ${tool.ref.name}`} className="grid gap-3" onKeyDown={onKeyDown} data-testid="try-it">
+    <section
+      aria-label={`Try ${tool.ref.name}`}
+      className="grid gap-3"
+      onKeyDown={onKeyDown}
+      data-testid="try-it"
+    >
       {canForm && (
         <div className="flex gap-1" role="group" aria-label="How to write the arguments">
           {(["form", "json"] as const).map((m) => (
-            <Button key={m} size="sm" variant={trial.mode === m ? "secondary" : "ghost"} aria-pressed={trial.mode === m} onClick={() => setMode(m)}>
+            <Button
+              key={m}
+              size="sm"
+              variant={trial.mode === m ? "secondary" : "ghost"}
+              aria-pressed={trial.mode === m}
+              onClick={() => setMode(m)}
+            >
               {m === "form" ? "Form" : "Raw JSON"}
             </Button>
           ))}
@@ -78,7 +89,13 @@ export function TryIt({ view, onServer }: { view: ToolView; onServer?: () => voi
             <Square className="size-3! fill-current" /> Cancel
           </Button>
         ) : (
-          <Button variant="primary" disabled={problem !== "" || !!tool.broken} aria-describedby={problem ? problemId : undefined} onClick={() => void run()} title={`${modName}+Enter`}>
+          <Button
+            variant="primary"
+            disabled={problem !== "" || !!tool.broken}
+            aria-describedby={problem ? problemId : undefined}
+            onClick={() => void run()}
+            title={`${modName}+Enter`}
+          >
             <Play /> Run
           </Button>
         )}
@@ -95,7 +112,13 @@ export function TryIt({ view, onServer }: { view: ToolView; onServer?: () => voi
       </div>
       {tool.broken && <p className="text-danger text-sm">{tool.broken}</p>}
       <ChunkList chunks={chunks} />
-      {trial.error !== undefined && <ErrorNote error={trial.error} title={`${tool.ref.name} could not be run.`} onRetry={() => void run()} />}
+      {trial.error !== undefined && (
+        <ErrorNote
+          error={trial.error}
+          title={`${tool.ref.name} could not be run.`}
+          onRetry={() => void run()}
+        />
+      )}
       {trial.output && <Outcome key={trial.callId} view={view} output={trial.output} onServer={onServer} />}
     </section>
   );
@@ -139,7 +162,9 @@ function Outcome({ output, onServer }: OutcomeProps) {
           <Tab value="raw">Raw</Tab>
           <Tab value="model">What a model would see</Tab>
         </TabList>
-        <TabPanel value="rendered">{has ? <ResultContent result={r} /> : <p className="text-ink-3 text-sm">No result.</p>}</TabPanel>
+        <TabPanel value="rendered">
+          {has ? <ResultContent result={r} /> : <p className="text-ink-3 text-sm">No result.</p>}
+        </TabPanel>
         <TabPanel value="structured">
           <TextBlock json label="Structured result" text={pretty(r?.structuredContent)} />
         </TabPanel>

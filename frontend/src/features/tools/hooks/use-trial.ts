@@ -8,6 +8,28 @@ import { toolKey } from "../lib/keys";
 import { cancelCall, executeTool, newCallId } from "../queries";
 import { type Trial, useToolsStore } from "../store";
 
+interface Reading {
+  /** undefined when the text is no JSON. */
+  value: unknown;
+  /** The first thing that keeps it from running; "" for none. */
+  problem: string;
+}
+
+function readTrial(mode: Trial["mode"], text: string, args: Trial["args"], schema: unknown): Reading {
+  let value: unknown = args;
+  if (mode === "json") {
+    const parsed = parseJson(text || "{}");
+    if (!parsed.ok) {
+      const { line, column, message } = parsed.problem;
+      return { value: undefined, problem: `Line ${line}, column ${column}: ${message}` };
+    }
+    value = parsed.value;
+  }
+  if (!isRecord(value)) return { value, problem: "The arguments must be a JSON object." };
+  const first = validate(schema, value)[0];
+  return { value, problem: first ? problemSentence(first) : "" };
+}
+
 /** One trial of a tool by a person: its arguments, its run, its result. */
 export function useTrial(tool: Tool) {
   const key = toolKey(tool.ref);
@@ -20,16 +42,10 @@ export function useTrial(tool: Tool) {
   const trial = stored ?? fresh;
   const change = (c: Partial<Trial>) => setTrial(key, stored ? c : { ...fresh, ...c });
 
-  const parsed = trial.mode === "json" ? parseJson(trial.text || "{}") : undefined;
-  const value: unknown = parsed ? (parsed.ok ? parsed.value : undefined) : trial.args;
-  const problem = useMemo(() => {
-    if (parsed && !parsed.ok) return `Line ${parsed.problem.line}, column ${parsed.problem.column}: ${parsed.problem.message}`;
-    if (!isRecord(value)) return "The arguments must be a JSON object.";
-    const first = validate(tool.inputSchema, value)[0];
-    return first ? problemSentence(first) : "";
-    // The parse is made anew each time; what it says follows from the text.
-    // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  }, [trial.text, trial.args, trial.mode, tool.inputSchema]);
+  const { value, problem } = useMemo(
+    () => readTrial(trial.mode, trial.text, trial.args, tool.inputSchema),
+    [trial.mode, trial.text, trial.args, tool.inputSchema],
+  );
 
   const running = trial.callId !== undefined && trial.output === undefined && trial.error === undefined;
 
@@ -59,7 +75,7 @@ export function useTrial(tool: Tool) {
   const setMode = (mode: Trial["mode"]) => {
     if (mode === trial.mode) return;
     if (mode === "json") change({ mode, text: pretty(trial.args) });
-    else if (parsed?.ok && isRecord(parsed.value)) change({ mode, args: parsed.value });
+    else if (isRecord(value)) change({ mode, args: value });
   };
 
   return { trial, value, problem, running, run, cancel, setMode, change, canForm: hasForm(tool.inputSchema) };
