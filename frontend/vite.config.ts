@@ -3,7 +3,13 @@ import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
+// With a backend to talk to ("make dev"), its door is reached through the
+// development server. The backend refuses other origins, so ours is replaced.
+const backend = process.env.PATCHBAY_BACKEND;
+const door = { target: backend, changeOrigin: true, headers: { origin: backend ?? "" } };
+
 export default defineConfig({
+  server: backend ? { proxy: { "/rpc": door, "/events": { ...door, ws: true, rewriteWsOrigin: true } } } : {},
   // Relative, so that the page works at any path and under any scheme.
   base: "./",
   plugins: [react(), tailwindcss()],
