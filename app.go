@@ -65,9 +65,13 @@ func newApp() (*App, error) {
 	if a.mine, err = a.lock.TryLock(); err != nil {
 		return nil, fmt.Errorf("locking the profile in %s: %w", paths.State, err)
 	}
-	if a.mine {
-		a.host, err = host.New(context.Background(), host.Options{})
+	if !a.mine {
+		if goruntime.GOOS == "linux" && os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
+			return nil, errors.New("a window with this profile is open already")
+		}
+		return a, nil // the system tells the first window and ends this process
 	}
+	a.host, err = host.New(context.Background(), host.Options{})
 	return a, err
 }
 
@@ -76,6 +80,7 @@ func (a *App) options() *options.App {
 		Title: "Patchbay", Width: 1200, Height: 800, MinWidth: 640, MinHeight: 480,
 		AssetServer: &assetserver.Options{Assets: frontend.Dist(), Middleware: pageHeaders},
 		OnStartup:   a.startup,
+		OnDomReady:  a.ready,
 		OnShutdown:  a.shutdown,
 		Bind:        []any{a},
 		// A second start only brings the first window to the front.
@@ -114,13 +119,18 @@ func pageHeaders(next http.Handler) http.Handler {
 
 func (a *App) startup(ctx context.Context) {
 	a.ctx = ctx
+	if a.mine {
+		a.host.Start()
+	}
+}
+
+// ready is called when the page stands. A second process that nobody ended
+// until now, because the system could not tell the first window, ends itself.
+func (a *App) ready(ctx context.Context) {
 	if !a.mine {
-		// Where the system can tell the first window, this process has ended by now.
 		fmt.Fprintln(os.Stderr, "patchbay: a window with this profile is open already")
 		runtime.Quit(ctx)
-		return
 	}
-	a.host.Start()
 }
 
 func (a *App) shutdown(context.Context) {
@@ -135,6 +145,9 @@ func (a *App) shutdown(context.Context) {
 		if err := a.host.Close(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, "patchbay: closing:", err)
 		}
+	}
+	if !a.mine {
+		return
 	}
 	if err := a.lock.Unlock(); err != nil {
 		fmt.Fprintln(os.Stderr, "patchbay: unlocking the profile:", err)
