@@ -16,6 +16,7 @@ after(async () => {
 });
 
 async function say(text) {
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   const composer = page.getByRole("textbox", { name: "Message" });
   await composer.fill(text);
   await composer.press("Enter");

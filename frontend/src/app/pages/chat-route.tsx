@@ -121,7 +121,8 @@ function Chat({ detail }: { detail: ConversationDetail }) {
   useEffect(() => runs.seed(detail), [runs, detail]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each conversation that is opened
   useEffect(() => {
-    if (!search.tools) input.current?.focus();
+    const asked = document.activeElement?.closest("[data-testid=approval-bar]");
+    if (!search.tools && !asked) input.current?.focus();
   }, [id]);
 
   const onSend = (text: string) => {

@@ -1,5 +1,5 @@
 import { ArrowUp, Square } from "lucide-react";
-import { type KeyboardEvent, type RefObject, useLayoutEffect } from "react";
+import { type KeyboardEvent, type RefObject, useLayoutEffect, useState } from "react";
 import { Button } from "@/components/ui/button";
 import { useChatStore } from "../store";
 
@@ -30,7 +30,11 @@ export function Composer({ draftId, running, sending, blocked, onSend, onStop, i
     el.style.height = `${Math.min(el.scrollHeight, tallest)}px`;
   }, [draft, inputRef]);
 
+  const [early, setEarly] = useState(false);
+  const hint = blocked || (early && running ? "The reply is still being written. Stop it to send this now." : "");
+
   const send = () => {
+    setEarly(running && !empty);
     if (empty || running || sending || blocked) return;
     onSend(draft.trim());
   };
@@ -77,7 +81,11 @@ export function Composer({ draftId, running, sending, blocked, onSend, onStop, i
           </Button>
         )}
       </div>
-      {blocked && <p className="mt-1 px-1 text-ink-2 text-xs">{blocked}</p>}
+      {hint && (
+        <p role="status" className="mt-1 px-1 text-ink-2 text-xs">
+          {hint}
+        </p>
+      )}
     </div>
   );
 }

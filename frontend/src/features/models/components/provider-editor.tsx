@@ -5,6 +5,7 @@ import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
+import { plural } from "@/lib/format";
 import { defaultUrls, kindHints, kindNames } from "../lib";
 import { useModels } from "../queries";
 
@@ -120,7 +121,7 @@ export function ProviderEditor({
           label="Default model"
           hint={
             models.data
-              ? `${models.data.length} models at this endpoint.`
+              ? `${plural(models.data.length, "model")} at this endpoint.`
               : provider
                 ? undefined
                 : "Save first to list the models."

@@ -50,7 +50,7 @@ export function ProviderSettings({ onDefault }: ProviderSettingsProps) {
               </div>
               {p.id !== defaultId && (
                 <Button size="sm" onClick={() => onDefault(p.id, p.defaultModel)}>
-                  Make default<span className="sr-only">: {p.name}</span>
+                  Make default<span className="sr-only"> ({p.name})</span>
                 </Button>
               )}
               {p.kind !== "rehearsal" && (

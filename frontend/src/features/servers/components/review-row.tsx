@@ -118,6 +118,7 @@ export function ReviewRowView({
                 </Field>
               ))}
             </div>
+            <p className="text-ink-3 text-xs">What is left empty can be filled in later; the server waits for it.</p>
           </fieldset>
         )}
         {clash === "server" && (

@@ -2,7 +2,7 @@ import { useRef } from "react";
 import { CallError } from "@/api/types";
 import { announce } from "@/lib/announce";
 import { plural } from "@/lib/format";
-import { type ReviewRow, willSave } from "../lib/review";
+import { type ReviewRow, specToSave, willSave } from "../lib/review";
 import { type ServerActions, testServer } from "../queries";
 import { useServersStore } from "../store";
 
@@ -16,7 +16,7 @@ export function useAddFlow(actions: ServerActions, onAdded: (name: string) => vo
     tests.current.set(row.key, abort);
     setRow(row.key, { state: "testing", report: undefined, error: undefined });
     try {
-      const report = await testServer(row.spec, undefined, abort.signal);
+      const report = await testServer(specToSave(row), undefined, abort.signal);
       setRow(row.key, { state: "new", report });
       announce(`Test of ${row.spec.name}: ${report.message}`);
     } catch (error) {
@@ -37,7 +37,7 @@ export function useAddFlow(actions: ServerActions, onAdded: (name: string) => vo
       setRow(row.key, { state: "saving", error: undefined });
       try {
         const view = await actions.add.mutateAsync({
-          server: row.spec,
+          server: specToSave(row),
           onConflict: row.conflict === "overwrite" || row.conflict === "keep_both" ? row.conflict : "fail",
         });
         first ||= view.spec.name;

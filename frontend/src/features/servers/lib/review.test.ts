@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Mask } from "@/api/types";
 import { spec } from "@/test/fixtures";
-import { blockedBecause, rowFromCopy, rowsFrom, stillMissing, willSave } from "./review";
+import { blockedBecause, rowFromCopy, rowsFrom, specToSave, stillMissing, willSave } from "./review";
 
 const parsed = (name: string, over = {}) => ({ spec: spec({ name }), exists: false, missing: [], ...over });
 
@@ -14,6 +14,8 @@ describe("review", () => {
     });
     expect(row?.spec.env).toEqual({ KEY: "" });
     expect(row && stillMissing(row)).toEqual(["env.KEY"]);
+    expect(row && specToSave(row).env).toEqual({ KEY: "${KEY}" });
+    expect(row && specToSave({ ...row, spec: { ...row.spec, env: { KEY: "v" } } }).env).toEqual({ KEY: "v" });
   });
 
   it("does not overwrite a server without a choice", () => {

@@ -1,6 +1,6 @@
 import type { OnConflict, ParsedServer, ParsedServers, ServerSpec, TestReport } from "@/api/types";
 import { Mask } from "@/api/types";
-import { freeName, readPlace } from "@/lib/servers";
+import { freeName, readPlace, writePlace } from "@/lib/servers";
 
 export type RowState = "new" | "testing" | "saving" | "failed";
 
@@ -79,6 +79,19 @@ export function rowFromCopy(spec: ServerSpec, taken: readonly string[]): ReviewR
     missing,
     state: "new",
   };
+}
+
+/**
+ * What is sent for a row: a value that was left empty stays a placeholder, so
+ * that the server waits for it instead of starting with nothing.
+ */
+export function specToSave(row: ReviewRow): ServerSpec {
+  let spec = row.spec;
+  for (const place of stillMissing(row)) {
+    const name = place.replace(/^(env|headers)\./, "");
+    if (name !== place) spec = writePlace(spec, place, `\${${name.replace(/\W/g, "_").toUpperCase()}}`);
+  }
+  return spec;
 }
 
 export function stillMissing(row: ReviewRow): string[] {
