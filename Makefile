@@ -22,7 +22,7 @@ else
   HAS_DISPLAY := $(if $(DISPLAY)$(WAYLAND_DISPLAY),yes)
 endif
 
-GO_FILES := $(shell find . -name '*.go' -not -path './frontend/node_modules/*' -not -path './build/*') go.mod go.sum
+GO_FILES := $(shell find . -name '*.go' -not -path './frontend/node_modules/*' -not -path './build/*') go.mod go.sum build/appicon.png
 GO_DATA := $(shell find backend -name '*.sql' -o -name '*.json')
 PAGE_FILES := $(shell find frontend/src frontend/public -type f) frontend/index.html frontend/vite.config.ts frontend/tsconfig.json
 ARTIFACTS := $(CURDIR)/artifacts

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed" // the icon
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -27,6 +28,9 @@ import (
 	"patchbay/backend/host"
 	"patchbay/frontend"
 )
+
+//go:embed build/appicon.png
+var icon []byte
 
 // eventsChannel is the one Wails event; it carries batches of ours as JSON.
 const eventsChannel = "patchbay"
@@ -89,9 +93,9 @@ func (a *App) options() *options.App {
 			runtime.Show(a.ctx)
 		}},
 		BackgroundColour: options.NewRGB(250, 249, 247),
-		Linux:            &linux.Options{ProgramName: "patchbay", WebviewGpuPolicy: gpuPolicy},
+		Linux:            &linux.Options{Icon: icon, ProgramName: "patchbay", WebviewGpuPolicy: gpuPolicy},
 		Windows:          &windows.Options{Theme: windows.SystemDefault},
-		Mac:              &mac.Options{About: &mac.AboutInfo{Title: "Patchbay " + host.Version}},
+		Mac:              &mac.Options{About: &mac.AboutInfo{Title: "Patchbay " + host.Version, Icon: icon}},
 	}
 	if goruntime.GOOS == "darwin" { // without these, copy and paste have no keys there
 		o.Menu = menu.NewMenuFromItems(menu.AppMenu(), menu.EditMenu(), menu.WindowMenu())
