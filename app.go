@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	_ "embed" // the icon
 	"crypto/sha256"
+	_ "embed" // the icon
 	"encoding/hex"
 	"encoding/json"
 	"errors"
