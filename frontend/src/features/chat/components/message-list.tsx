@@ -80,7 +80,7 @@ export function MessageList({ detail, actions, onRetry, empty }: MessageListProp
         aria-live="off"
         aria-label="Conversation"
       >
-        <div ref={content} className="mx-auto grid w-full max-w-[760px] gap-8 px-5 py-6">
+        <div ref={content} className="mx-auto grid w-full max-w-[760px] grid-cols-1 gap-8 px-5 py-6">
           {entries.length > visible.length && (
             <Button className="justify-self-center" onClick={() => setShown((n) => n + firstShown)}>
               Show earlier messages

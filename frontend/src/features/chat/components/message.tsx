@@ -48,7 +48,7 @@ export const MessageView = memo(function MessageView({
     <article
       aria-label="Reply"
       aria-busy={entry.live}
-      className={cn("group relative grid min-w-0 gap-2.5", continues && "-mt-5.5")}
+      className={cn("group relative grid grid-cols-1 min-w-0 gap-2.5", continues && "-mt-5.5")}
     >
       {entry.blocks.map((b, i) => (
         <BlockView
@@ -156,7 +156,7 @@ function Reasoning({ id, text, live }: { id: string; text: string; live: boolean
   const open = useChatStore((s) => s.open[id]) ?? false;
   const setOpen = useChatStore((s) => s.setOpen);
   return (
-    <div className="grid gap-1">
+    <div className="grid grid-cols-1 gap-1">
       <button
         type="button"
         aria-expanded={open}

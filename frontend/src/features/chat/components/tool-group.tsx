@@ -23,7 +23,7 @@ export function ToolGroup({ calls, actions }: { calls: CallFacts[]; actions: Car
     : `Used ${plural(calls.length, "tool")}, ${formatMillis(millis)}`;
 
   return (
-    <div role="group" aria-label={head} className="grid gap-1.5">
+    <div role="group" aria-label={head} className="grid grid-cols-1 gap-1.5">
       <button
         type="button"
         aria-expanded={open}
@@ -38,7 +38,7 @@ export function ToolGroup({ calls, actions }: { calls: CallFacts[]; actions: Car
         <ChevronRight className={cn("ml-auto size-4 text-ink-3", open && "rotate-90")} aria-hidden />
       </button>
       {open && (
-        <div className="grid gap-1.5 border-line border-l-2 pl-2">
+        <div className="grid grid-cols-1 gap-1.5 border-line border-l-2 pl-2">
           {calls.map((c) => (
             <ToolCard key={c.callId} call={c} actions={actions} />
           ))}
