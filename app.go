@@ -204,20 +204,13 @@ func (a *App) RpcSubscribe() {
 	}
 	var ctx context.Context
 	ctx, a.stopPump = context.WithCancel(context.Background())
-	sub := a.host.Bus.Subscribe()
 	a.pump.Go(func() {
-		defer sub.Close()
-		for {
-			batch, err := sub.Next(ctx)
-			if err != nil {
-				return
-			}
-			text, err := json.Marshal(batch)
-			if err != nil {
-				a.host.Logger.Error("an event cannot be encoded", "err", err)
-				continue
-			}
-			runtime.EventsEmit(a.ctx, eventsChannel, string(text))
+		err := a.host.Bus.Pump(ctx, func(batch []byte) error {
+			runtime.EventsEmit(a.ctx, eventsChannel, string(batch))
+			return nil
+		})
+		if ctx.Err() == nil {
+			a.host.Logger.Error("events no longer reach the page", "err", err)
 		}
 	})
 }

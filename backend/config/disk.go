@@ -14,6 +14,7 @@ import (
 	"github.com/moby/sys/atomicwriter"
 
 	"patchbay/backend/core"
+	"patchbay/internal/syncdir"
 )
 
 // lockWait is how long a change waits for another process to end its own.
@@ -179,7 +180,7 @@ func (s *Store) write(before, out []byte) error {
 	if err := atomicwriter.WriteFile(target, out, mode); err != nil {
 		return core.Errorf(core.CodeUnavailable, "%s cannot be written: %w", target, err)
 	}
-	if err := syncDir(filepath.Dir(target)); err != nil {
+	if err := syncdir.Dir(filepath.Dir(target)); err != nil {
 		return core.Errorf(core.CodeUnavailable, "%s was written, but may be lost if the computer fails now: %w", target, err)
 	}
 	return nil

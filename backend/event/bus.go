@@ -2,6 +2,8 @@ package event
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -165,6 +167,26 @@ func weight(p Payload) int {
 		return envelope + len(p.Chunk.Message)
 	}
 	return envelope
+}
+
+// Pump subscribes and hands every batch, as a JSON array of events, to send, one
+// after the other, until ctx ends or send fails. It returns that error.
+func (b *Bus) Pump(ctx context.Context, send func(batch []byte) error) error {
+	s := b.Subscribe()
+	defer s.Close()
+	for {
+		batch, err := s.Next(ctx)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(batch)
+		if err != nil {
+			return fmt.Errorf("encoding events: %w", err)
+		}
+		if err := send(text); err != nil {
+			return err
+		}
+	}
 }
 
 // Close ends the subscription; what waits in it is dropped.

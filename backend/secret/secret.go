@@ -28,6 +28,7 @@ import (
 	"github.com/moby/sys/atomicwriter"
 
 	"patchbay/backend/core"
+	"patchbay/internal/syncdir"
 )
 
 // Limits of a single secret, in bytes.
@@ -275,7 +276,7 @@ func (s *Store) write(all map[string]string) error {
 func (s *Store) save(name string, b []byte) error {
 	err := atomicwriter.WriteFile(s.path(name), b, 0o600)
 	if err == nil {
-		err = syncDir(s.dir)
+		err = syncdir.Dir(s.dir)
 	}
 	if err != nil {
 		return core.Errorf(core.CodeUnavailable, "%s cannot be written: %w", s.path(name), err)

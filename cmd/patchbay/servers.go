@@ -110,13 +110,9 @@ type serversParseCmd struct {
 }
 
 func (c *serversParseCmd) Run(a *app) error {
-	text, err := a.read(c.Source)
+	res, err := a.parse(c.Source)
 	if err != nil {
 		return err
-	}
-	res, err := paste.Parse(text)
-	if err != nil {
-		return a.refused(err)
 	}
 	servers := make([]any, 0, len(res.Servers))
 	for _, s := range res.Servers {
@@ -135,6 +131,23 @@ func (c *serversParseCmd) Run(a *app) error {
 	}
 	a.tellParsed(res)
 	return nil
+}
+
+// parse reads an argument and understands it.
+func (a *app) parse(arg string) (paste.Result, error) {
+	text, err := a.read(arg)
+	if err != nil {
+		return paste.Result{}, err
+	}
+	return a.understand(text)
+}
+
+func (a *app) understand(text string) (paste.Result, error) {
+	res, err := paste.Parse(text)
+	if err != nil {
+		return res, a.refused(err)
+	}
+	return res, nil
 }
 
 // refused prints why a text was refused, with its own code and place.
@@ -174,13 +187,9 @@ type serversAddCmd struct {
 }
 
 func (c *serversAddCmd) Run(a *app) error {
-	text, err := a.read(c.Source)
+	res, err := a.parse(c.Source)
 	if err != nil {
 		return err
-	}
-	res, err := paste.Parse(text)
-	if err != nil {
-		return a.refused(err)
 	}
 	return a.with(host.Options{}, false, func(h *host.Host) error {
 		// The servers are saved and not connected: nothing of them runs here.
@@ -268,11 +277,8 @@ func (c *serversTestCmd) specs(a *app, h *host.Host) ([]core.ServerSpec, error) 
 		}
 		return nil, core.Errorf(core.CodeNotFound, "There is no configured server and no file named %q.", c.Source)
 	}
-	res, err := paste.Parse(text)
-	if err != nil {
-		return nil, a.refused(err)
-	}
-	return res.Servers, nil
+	res, err := a.understand(text)
+	return res.Servers, err
 }
 
 type serversRemoveCmd struct {

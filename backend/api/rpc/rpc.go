@@ -168,24 +168,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 	defer func() { _ = conn.CloseNow() }()
 	ctx := conn.CloseRead(r.Context())
-	sub := s.bus.Subscribe()
-	defer sub.Close()
-	for {
-		batch, err := sub.Next(ctx)
-		if err != nil {
-			return
-		}
-		text, err := json.Marshal(batch)
-		if err != nil {
-			return
-		}
-		writeCtx, cancel := context.WithTimeout(ctx, 30*time.Second)
-		err = conn.Write(writeCtx, websocket.MessageText, text)
-		cancel()
-		if err != nil {
-			return
-		}
-	}
+	// Its end, whatever the reason, is the end of this page's connection.
+	_ = s.bus.Pump(ctx, func(batch []byte) error {
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		return conn.Write(ctx, websocket.MessageText, batch)
+	})
 }
 
 func refuse(w http.ResponseWriter, status int, err error) {
