@@ -27,7 +27,10 @@ before(async () => {
         `data: ${JSON.stringify({ id: "x", object: "chat.completion.chunk", created: 1, model: "slow-writer", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
       );
     let i = 0;
-    const all = [...words, `\n\n![seen](${base}/pixel.png) <img src="${base}/raw.png"> [a link](https://example.com)\n\nEnd.`];
+    const all = [
+      ...words,
+      `\n\n![seen](${base}/pixel.png) <img src="${base}/raw.png"> [a link](https://example.com)\n\nEnd.`,
+    ];
     const timer = setInterval(() => {
       if (i < all.length) return chunk({ role: "assistant", content: `${all[i++]} ` });
       clearInterval(timer);
@@ -62,12 +65,17 @@ test("a provider is added, lists its models and becomes the default; the key nev
   await form.getByLabel("Key").fill("sk-very-secret-0123456789");
   await form.getByRole("button", { name: "Save" }).click();
   const settings = page.getByRole("form", { name: "Settings of House model" });
-  await settings.getByText("1 models at this endpoint.").or(settings.getByText("1 model at this endpoint.")).waitFor();
+  await settings
+    .getByText("1 models at this endpoint.")
+    .or(settings.getByText("1 model at this endpoint."))
+    .waitFor();
   await settings.getByLabel("Default model").fill("slow-writer");
   await settings.getByRole("button", { name: "Save" }).click();
   await page.getByText("key saved").waitFor();
   await page.getByRole("button", { name: /Make default.*House model/ }).click();
-  const stored = await page.evaluate(() => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }));
+  const stored = await page.evaluate(
+    () => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }),
+  );
   assert.ok(!stored.includes("very-secret"), "the key is in the page");
 });
 
@@ -85,7 +93,10 @@ test("a reply streams in, is whole and single at the end, and loads nothing from
   const text = (await reply.innerText()).replace(/\s+/g, " ");
   assert.equal(text.split("The bold answer comes word by word").length, 2, text);
   await reply.getByText("seen, not loaded").waitFor();
-  assert.deepEqual(asked.filter((u) => u.endsWith(".png")), []);
+  assert.deepEqual(
+    asked.filter((u) => u.endsWith(".png")),
+    [],
+  );
   assert.equal(await reply.locator("img").count(), 0);
   await page.reload();
   await page.getByRole("article", { name: "Reply" }).last().getByText("End.").waitFor();

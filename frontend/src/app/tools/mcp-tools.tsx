@@ -4,6 +4,7 @@ import type { ServerView, ToolView } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastError, toastUndo } from "@/components/toast";
 import { IconButton } from "@/components/ui/button";
+import { useApprovals } from "@/features/approvals";
 import {
   AddServers,
   rowFromCopy,
@@ -32,6 +33,8 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   const actions = useServerActions();
   const adding = useServersStore((s) => s.adding);
   const set = useServersStore((s) => s.set);
+  const approvals = useApprovals().data;
+  const waiting = useMemo(() => new Set(approvals?.map((a) => a.call.id)), [approvals]);
   const names = useMemo(() => (servers ?? []).map((s) => s.spec.name), [servers]);
   const current = servers?.find((s) => s.spec.name === server) ?? (server ? undefined : servers?.[0]);
   const tools = useMemo(
@@ -90,7 +93,10 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       taken={names}
       first={first}
       demoBusy={actions.addDemo.isPending}
-      onAdded={select}
+      onAdded={(name) => {
+        set({ tab: "tools" });
+        select(name);
+      }}
       onDemo={addDemo}
       onClose={() => {
         set({ adding: false });
@@ -129,6 +135,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
                 ? "This server offers no tools."
                 : "The tools appear when the server is connected."
           }
+          waiting={waiting}
           onServer={() => set({ tab: "activity" })}
         />
       }

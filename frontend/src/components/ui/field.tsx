@@ -14,7 +14,7 @@ export function Field({ label, hint, error, className, children }: FieldProps) {
   const id = useId();
   const about = [hint ? `${id}-hint` : "", error ? `${id}-error` : ""].filter(Boolean).join(" ");
   return (
-    <div className={cn("grid gap-1", className)}>
+    <div className={cn("grid content-start gap-1", className)}>
       <label htmlFor={id} className="font-medium text-sm">
         {label}
       </label>

@@ -31,7 +31,8 @@ export function Composer({ draftId, running, sending, blocked, onSend, onStop, i
   }, [draft, inputRef]);
 
   const [early, setEarly] = useState(false);
-  const hint = blocked || (early && running ? "The reply is still being written. Stop it to send this now." : "");
+  const hint =
+    blocked || (early && running ? "The reply is still being written. Stop it to send this now." : "");
 
   const send = () => {
     setEarly(running && !empty);

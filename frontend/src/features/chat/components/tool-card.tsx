@@ -99,7 +99,7 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
         </div>
       )}
       {!open && pictures && (
-        <div className="px-2.5 pb-2.5">
+        <div className="px-2.5 pb-2.5 [&_img]:max-h-52">
           <ResultContent result={{ content: pictures }} />
         </div>
       )}

@@ -98,7 +98,7 @@ export function ReviewRowView({
             </p>
           )}
         </div>
-        {checked && row.problem && <Callout tone="warning">{row.problem}</Callout>}
+        {checked && row.problem && !row.report && <Callout tone="warning">{row.problem}</Callout>}
         {row.missing.length > 0 && (
           <fieldset className="grid gap-2">
             <legend className="mb-1 font-medium text-sm">Values to fill in</legend>
@@ -118,7 +118,9 @@ export function ReviewRowView({
                 </Field>
               ))}
             </div>
-            <p className="text-ink-3 text-xs">What is left empty can be filled in later; the server waits for it.</p>
+            <p className="text-ink-3 text-xs">
+              What is left empty can be filled in later; the server waits for it.
+            </p>
           </fieldset>
         )}
         {clash === "server" && (

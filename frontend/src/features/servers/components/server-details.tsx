@@ -67,18 +67,17 @@ export function ServerDetails(props: ServerDetailsProps) {
   const test = useTest(server);
   const busy = status.state === "starting" || status.state === "installing" || status.state === "negotiating";
 
+  const help = installHelp[(spec.command ?? "").split(/[\\/]/).at(-1) ?? ""];
+  const fixName = status.fix === "install" && !help ? "edit" : status.fix;
+
   const fix = () => {
-    switch (status.fix) {
+    switch (fixName) {
       case "reconnect":
         return onReconnect();
       case "show_log":
         return set({ tab: "activity" });
-      case "install": {
-        const help = installHelp[(spec.command ?? "").split(/[\\/]/).at(-1) ?? ""];
-        if (help) openOutside(help);
-        else set({ tab: "settings" });
-        return;
-      }
+      case "install":
+        return openOutside(help ?? "");
       default:
         set({ tab: "settings" });
     }
@@ -165,7 +164,7 @@ export function ServerDetails(props: ServerDetailsProps) {
           </p>
           {status.fix && needsAttention(status.state) && (
             <Button size="sm" variant="primary" onClick={fix}>
-              {fixLabels[status.fix]}
+              {fixLabels[fixName || "edit"]}
             </Button>
           )}
         </div>

@@ -62,7 +62,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
         Off: do not start this server
       </label>
       {error !== undefined && <ErrorNote error={error} title="The settings were not saved." />}
-      <div className="sticky bottom-0 flex gap-2 bg-canvas py-2">
+      <div className="sticky -bottom-5 -mx-5 flex gap-2 border-line border-t bg-canvas px-5 py-3">
         <Button type="submit" variant="primary" disabled={!changed || busy}>
           Save
         </Button>

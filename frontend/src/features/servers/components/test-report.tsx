@@ -34,7 +34,9 @@ export function TestReportView({ report }: { report: TestReport }) {
           <li key={i} className="flex items-start gap-2 text-xs">
             <StatusIcon look={looks[s.status]} label={looks[s.status].word} className="size-3.5" />
             <span className="w-28 shrink-0 font-medium">{s.name}</span>
-            <span className="min-w-0 flex-1 text-ink-2 [overflow-wrap:anywhere]">{s.message}</span>
+            <span className="min-w-0 flex-1 text-ink-2 [overflow-wrap:anywhere]">
+              {s.message === report.message ? looks[s.status].word : s.message}
+            </span>
             <span className="nums shrink-0 text-ink-3">{formatMillis(s.millis)}</span>
           </li>
         ))}

@@ -13,13 +13,15 @@ interface ToolListProps {
   empty: string;
   /** The name of a tool to open and show. */
   focus?: string;
+  /** The calls that wait for an approval. */
+  waiting?: ReadonlySet<string>;
   onServer?: () => void;
 }
 
 const searchFrom = 8;
 
 /** The tools of a server. Stays quick with a thousand of them. */
-export function ToolList({ tools, empty, focus, onServer }: ToolListProps) {
+export function ToolList({ tools, empty, focus, waiting, onServer }: ToolListProps) {
   const search = useToolsStore((s) => s.search);
   const setSearch = useToolsStore((s) => s.setSearch);
   const setOpen = useToolsStore((s) => s.setOpen);
@@ -83,7 +85,7 @@ export function ToolList({ tools, empty, focus, onServer }: ToolListProps) {
                 className="absolute top-0 left-0 w-full pb-1.5"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <ToolRow view={view} onServer={onServer} />
+                <ToolRow view={view} waiting={waiting} onServer={onServer} />
               </li>
             );
           })}

@@ -19,8 +19,14 @@ const effects = {
   deny: { word: "blocked", tone: "danger" },
 } as const;
 
+interface ToolRowProps {
+  view: ToolView;
+  waiting?: ReadonlySet<string>;
+  onServer?: () => void;
+}
+
 /** One tool: its name, what its server says of it, and a way to try it. */
-export function ToolRow({ view, onServer }: { view: ToolView; onServer?: () => void }) {
+export function ToolRow({ view, waiting, onServer }: ToolRowProps) {
   const { tool } = view;
   const key = toolKey(tool.ref);
   const open = useToolsStore((s) => s.open[key]) ?? false;
@@ -63,7 +69,7 @@ export function ToolRow({ view, onServer }: { view: ToolView; onServer?: () => v
       </button>
       {open && (
         <div id={bodyId} className="border-line border-t px-3 pt-1 pb-3">
-          <Body view={view} onServer={onServer} />
+          <Body view={view} waiting={waiting} onServer={onServer} />
         </div>
       )}
     </div>
@@ -74,7 +80,7 @@ function firstSentence(text: string): string {
   return text.split("\n").find((l) => l.trim()) ?? "";
 }
 
-function Body({ view, onServer }: { view: ToolView; onServer?: () => void }) {
+function Body({ view, waiting, onServer }: ToolRowProps) {
   const { tool } = view;
   const rows = parameterRows(tool.inputSchema);
   return (
@@ -85,7 +91,7 @@ function Body({ view, onServer }: { view: ToolView; onServer?: () => void }) {
         <Tab value="schema">Schema</Tab>
       </TabList>
       <TabPanel value="try">
-        <TryIt view={view} onServer={onServer} />
+        <TryIt view={view} waiting={waiting} onServer={onServer} />
       </TabPanel>
       <TabPanel value="about" className="grid gap-3">
         <p className="whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">

@@ -20,8 +20,15 @@ import { isMod, modName } from "@/lib/platform";
 import { callLooks } from "@/lib/status";
 import { useTrial } from "../hooks/use-trial";
 
+interface TryItProps {
+  view: ToolView;
+  /** The calls that wait for an approval. */
+  waiting?: ReadonlySet<string>;
+  onServer?: () => void;
+}
+
 /** Runs one tool by hand: a form from its schema, or raw JSON. */
-export function TryIt({ view, onServer }: { view: ToolView; onServer?: () => void }) {
+export function TryIt({ view, waiting, onServer }: TryItProps) {
   const { tool } = view;
   const { trial, problem, running, run, cancel, setMode, change, canForm } = useTrial(tool);
   const chunks = useChunks(trial.callId ?? "");
@@ -106,7 +113,8 @@ export function TryIt({ view, onServer }: { view: ToolView; onServer?: () => voi
         )}
         {running && (
           <p className="nums text-ink-2 text-sm" role="timer" aria-live="off">
-            Running, {formatElapsed(now - (trial.startedAt ?? now))}
+            {waiting?.has(trial.callId ?? "") ? "Waiting for your approval" : "Running"},{" "}
+            {formatElapsed(now - (trial.startedAt ?? now))}
           </p>
         )}
       </div>
