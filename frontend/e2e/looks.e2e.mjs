@@ -16,6 +16,12 @@ before(async () => {
   await composer.fill('/call demo__draw_chart {"numbers":[3,5,2,8]}');
   await composer.press("Enter");
   await page.locator('[data-status="done"]').first().waitFor();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  const long = `${"A-name-without-any-end-".repeat(40)} and ${"/a/long/path".repeat(40)}`;
+  await composer.fill(`/call demo__transform_text {"text":"${long}","operation":"upper"}`);
+  await composer.press("Enter");
+  await page.locator('[data-status="done"]').nth(1).waitFor();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
   await composer.fill('/call demo__write_note {"name":"plan","text":"buy a longer cable"}');
   await composer.press("Enter");
   await page.getByTestId("approval-bar").waitFor();
@@ -74,8 +80,20 @@ for (const dark of [false, true]) {
           await ready(page);
           await page.waitForTimeout(250);
           await shot(page, `${name}-${width}x${height}-${dark ? "dark" : "light"}`);
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-          if (wide) failures.push(`${name}: the page scrolls sideways`);
+          const wide = await page.evaluate(() =>
+            [
+              document.documentElement,
+              ...document.querySelectorAll("main, main *, [role=dialog], [role=dialog] *"),
+            ]
+              .filter((el) => {
+                if (el.closest("pre, .cm-editor, .sr-only, input, textarea")) return false;
+                const x = getComputedStyle(el).overflowX;
+                if (el !== document.documentElement && (x === "hidden" || x === "visible")) return false;
+                return el.clientWidth > 0 && el.scrollWidth > el.clientWidth + 1;
+              })
+              .map((el) => `${el.tagName}.${el.className}`.slice(0, 120)),
+          );
+          if (wide.length) failures.push(`${name} scrolls sideways: ${wide.slice(0, 3).join(" | ")}`);
           await page.evaluate(axe);
           const result = await page.evaluate(() =>
             globalThis.axe.run(document, {

@@ -166,6 +166,51 @@ test("a server is added with the keyboard alone", async () => {
   await page.getByTestId("tools-dialog").waitFor({ state: "detached" });
 });
 
+const manyTools = `
+import { createInterface } from "node:readline";
+const tools = Array.from({ length: 1000 }, (_, i) => ({
+  name: "tool_" + i + (i === 500 ? "_with_a_name_that_goes_on_and_on_and_on_and_on_and_on_and_on_and_on_and_on" : ""),
+  description: "Does thing " + i,
+  inputSchema: { type: "object", properties: { a: { type: "string" } } },
+}));
+createInterface({ input: process.stdin }).on("line", (line) => {
+  const m = JSON.parse(line);
+  if (m.id === undefined) return;
+  const info = { name: "many", version: "1" };
+  const result =
+    m.method === "initialize"
+      ? { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: info }
+      : m.method === "tools/list" ? { tools } : m.method === "ping" ? {} : undefined;
+  const answer = result ? { result } : { error: { code: -32601, message: "no such method" } };
+  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id: m.id, ...answer }) + "\\n");
+});
+`;
+
+test("a thousand tools scroll, and only those in sight are on the page", { timeout: 60_000 }, async () => {
+  writeFileSync(join(dir, "many.mjs"), manyTools);
+  const page = await openPage(daemon.url, { width: 900, height: 600 });
+  await openTools(page);
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await box(page).fill(
+    JSON.stringify({ mcpServers: { many: { command: "node", args: [join(dir, "many.mjs")] } } }),
+  );
+  await page.getByTestId("review-row").waitFor();
+  await page.getByRole("button", { name: "Save & connect" }).click();
+  const details = page.getByTestId("server-details");
+  await details.getByRole("tab", { name: "Tools (1000)" }).waitFor({ timeout: 30_000 });
+  await details.locator("[data-tool]").first().waitFor();
+  assert.ok((await page.locator("[data-tool]").count()) < 60, "the list is not virtual");
+  await details.getByRole("list", { name: "Tools" }).evaluate((ul) => {
+    ul.parentElement.scrollTop = ul.parentElement.scrollHeight;
+  });
+  await details.locator('[data-tool="tool_999"]').waitFor();
+  await details.getByRole("searchbox", { name: "Search tools" }).fill("goes_on");
+  await details.locator('[data-tool^="tool_500_"] > button').click();
+  const sideways = await page.getByTestId("tools-dialog").evaluate((d) => d.scrollWidth > d.clientWidth);
+  assert.ok(!sideways, "a long name breaks the layout");
+  assert.deepEqual(page.faults, []);
+});
+
 test("custom tools are saved in tools.json with a plain notice", async () => {
   const page = await openPage(daemon.url);
   await openTools(page);
