@@ -75,6 +75,8 @@ var owners = map[string][]string{
 	"github.com/zalando/go-keyring":          {"backend/secret"},
 	"filippo.io/age":                         {"backend/secret"},
 	"github.com/tailscale/hujson":            {"backend/config/...", "backend/llm"},
+	"go.yaml.in/yaml":                        {"backend/config/paste"},
+	"github.com/pelletier/go-toml":           {"backend/config/paste"},
 	"github.com/adrg/xdg":                    {"backend/host"},
 	"github.com/alecthomas/kong":             {"cmd/patchbay"},
 	"github.com/coder/websocket":             {"backend/api/rpc"},

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"patchbay/backend/config/internal/entry"
-	"patchbay/backend/config/internal/jsonc"
 	"patchbay/backend/core"
 )
 
@@ -72,8 +71,11 @@ func splitLines(t string) []line {
 
 // readable reports whether a line is an address or a command line rather than prose.
 func readable(s string) bool {
-	if isWebAddress(s) && !strings.ContainsAny(s, " \t") {
+	if !strings.ContainsAny(s, " \t") && (isWebAddress(s) || isLink(s)) {
 		return true
+	}
+	if rest, env := peelEnv(s); len(env) > 0 {
+		return rest == "" || readable(rest)
 	}
 	words, err := entry.Split(s)
 	if err != nil {
@@ -122,7 +124,7 @@ func isCommand(words []string) bool {
 func isLauncher(word string) bool {
 	switch strings.ToLower(baseName(word)) {
 	case "npx", "bunx", "pnpx", "uvx", "uv", "pipx", "npm", "pnpm", "yarn", "bun", "deno", "node", "tsx", "ts-node",
-		"python", "python3", "py", "docker", "podman", "java", "dotnet", "cargo", "ruby", "php", "cmd", "sh", "bash", "wsl", "env", "sudo":
+		"python", "python3", "py", "dnx", "docker", "podman", "java", "dotnet", "cargo", "ruby", "php", "cmd", "sh", "bash", "wsl", "env", "sudo":
 		return true
 	case "go":
 		return true
@@ -181,12 +183,23 @@ func isAssignment(w string) bool {
 
 func (p *parser) lines(src source) *Error {
 	var env map[string]string
-	n := 0
+	n, installers := 0, 0
 	lines := splitLines(src.text)
 	if len(lines) > MaxServers {
 		return tooMany()
 	}
 	for _, l := range lines {
+		if isLink(l.text) {
+			if err := p.link(src, l.off, l.text); err != nil {
+				return err
+			}
+			n++
+			continue
+		}
+		if words := strings.Fields(l.text); isInstaller(words) && shellSyntax(l.text) == "" {
+			installers++
+			continue
+		}
 		f, err := p.lineServer(l.text)
 		if err != nil {
 			err.Line, err.Column = p.position(src.offset(l.off))
@@ -221,6 +234,12 @@ func (p *parser) lines(src source) *Error {
 		p.add(*f)
 		n++
 	}
+	if installers > 0 && n > 0 {
+		p.warn("Commands that only install something were left out; run them yourself if the server needs them.")
+	}
+	if n == 0 && installers > 0 {
+		return p.errorAt(src, 0, MissingCommand, "%s", installerMessage)
+	}
 	if n == 0 {
 		return p.errorAt(src, 0, MissingCommand, "The text sets variables, but there is no command behind them.")
 	}
@@ -230,7 +249,10 @@ func (p *parser) lines(src source) *Error {
 // lineServer reads one address or command line. The error has no place yet.
 // nil and nil mean that it is neither.
 func (p *parser) lineServer(s string) (*found, *Error) {
-	s = strings.TrimSpace(s)
+	s, before := peelEnv(strings.TrimSpace(s))
+	if s == "" {
+		return &found{spec: Server{Env: before}}, nil
+	}
 	if isWebAddress(s) && !strings.ContainsAny(s, " \t") {
 		f := &found{spec: Server{Transport: entry.GuessTransport(s), URL: s}}
 		if msg := entry.CheckURL(s); msg != "" {
@@ -252,21 +274,25 @@ func (p *parser) lineServer(s string) (*found, *Error) {
 		return nil, &Error{Reason: ControlChars, Message: "The command line holds a control character; remove it."}
 	}
 	rest, env := cutEnv(words)
+	for k, v := range before {
+		if _, ok := env[k]; !ok {
+			set(&env, k, v)
+		}
+	}
 	if len(rest) == 0 {
 		return &found{spec: Server{Env: env}}, nil
 	}
-	if len(rest) >= 3 && rest[1] == "mcp" && !strings.Contains(rest[0], "/") {
-		switch rest[2] {
-		case "add":
-			return mcpAdd(rest[3:])
-		case "add-json":
-			return mcpAddJSON(rest[3:])
-		}
+	if f, err, handled := addCommand(rest); handled {
+		return f, err
+	}
+	if isInstaller(rest) {
+		return nil, &Error{Reason: MissingCommand, Message: installerMessage}
 	}
 	f := &found{spec: Server{Transport: core.TransportStdio, Command: rest[0], Args: rest[1:], Env: env}}
 	if len(f.spec.Args) == 0 {
 		f.spec.Args = nil
 	}
+	f.unwrap()
 	if isPackage(rest[0]) {
 		f.spec.Command, f.spec.Args = "npx", append([]string{"-y"}, rest...)
 		f.warnings = append(f.warnings, "a package alone is run with npx.")
@@ -303,137 +329,6 @@ func shellSyntax(s string) string {
 		}
 	}
 	return ""
-}
-
-// mcpAdd reads what follows "claude mcp add" and its like in other programs.
-func mcpAdd(words []string) (*found, *Error) {
-	var spec Server
-	var pos []string
-	transport, address := "", ""
-	set := func(m *map[string]string, k, v string) {
-		if *m == nil {
-			*m = map[string]string{}
-		}
-		(*m)[k] = v
-	}
-	for i := 0; i < len(words); i++ {
-		w := words[i]
-		flag, value, hasValue := strings.Cut(w, "=")
-		if !strings.HasPrefix(w, "--") {
-			flag, value, hasValue = w, "", false
-		}
-		take := func() string {
-			if !hasValue && i+1 < len(words) {
-				i++
-				value = words[i]
-			}
-			return value
-		}
-		// Behind a command every word is its own argument.
-		inCommand := len(pos) >= 2 && !isWebAddress(pos[1])
-		switch {
-		case w == "--":
-			pos = append(pos, words[i+1:]...)
-			i = len(words)
-		case inCommand || !strings.HasPrefix(w, "-"):
-			pos = append(pos, w)
-		case flag == "-e" || flag == "--env":
-			for first := true; first || i+1 < len(words) && isAssignment(words[i+1]); first = false {
-				if !first {
-					hasValue = false
-				}
-				k, v, ok := strings.Cut(take(), "=")
-				if !ok {
-					return nil, &Error{Reason: WrongType, Message: "Behind " + flag + " must stand KEY=value."}
-				}
-				set(&spec.Env, k, v)
-			}
-		case flag == "-H" || flag == "--header":
-			for first := true; first || i+1 < len(words) && strings.Contains(words[i+1], ": "); first = false {
-				if !first {
-					hasValue = false
-				}
-				k, v, ok := strings.Cut(take(), ":")
-				if !ok {
-					return nil, &Error{Reason: WrongType, Message: `Behind ` + flag + ` must stand "Name: value".`}
-				}
-				set(&spec.Headers, strings.TrimSpace(k), strings.TrimSpace(v))
-			}
-		case flag == "-t" || flag == "--transport" || flag == "--type":
-			transport = take()
-		case flag == "--url":
-			address = take()
-		case flag == "--bearer-token-env-var":
-			set(&spec.Headers, "Authorization", "Bearer ${"+take()+"}")
-		case flag == "-s" || flag == "--scope" || flag == "--callback-port" || flag == "--client-id" || flag == "--timeout" || flag == "--description":
-			take()
-		}
-	}
-	if len(pos) == 0 {
-		return nil, &Error{Reason: MissingCommand, Message: "The command adds a server, but names none."}
-	}
-	f := &found{named: true}
-	spec.Name = pos[0]
-	switch {
-	case address != "":
-		spec.URL = address
-	case len(pos) < 2:
-		return nil, &Error{Reason: MissingCommand, Message: "The command adds the server " + pos[0] + ", but gives neither a command nor an address."}
-	case isWebAddress(pos[1]) || len(pos) == 2 && transport != "" && transport != "stdio":
-		spec.URL = pos[1]
-	default:
-		rest, env := cutEnv(pos[1:])
-		for k, v := range env {
-			set(&spec.Env, k, v)
-		}
-		if len(rest) > 0 {
-			spec.Command = rest[0]
-			spec.Args = append([]string(nil), rest[1:]...)
-		}
-	}
-	f.spec = spec
-	t, ok := entry.ParseTransport(transport)
-	switch {
-	case transport != "" && !ok:
-		f.problem = &entry.Problem{Reason: entry.UnknownTransport, Message: spec.Name + ": the transport \"" + transport + "\" is not known; use stdio, streamable-http or sse."}
-	case spec.URL != "" && (transport == "" || t == core.TransportStdio):
-		f.spec.Transport = entry.GuessTransport(spec.URL)
-	case spec.URL == "":
-		f.spec.Transport = core.TransportStdio
-		if spec.Command == "" {
-			f.problem = &entry.Problem{Reason: entry.MissingCommand, Message: spec.Name + ": there is no command."}
-		}
-	default:
-		f.spec.Transport = t
-	}
-	if msg := entry.CheckURL(spec.URL); spec.URL != "" && msg != "" && f.problem == nil {
-		f.problem = &entry.Problem{Reason: entry.BadURL, Message: spec.Name + ": " + msg}
-	}
-	return f, nil
-}
-
-// mcpAddJSON reads "add-json name '{…}'".
-func mcpAddJSON(words []string) (*found, *Error) {
-	var pos []string
-	for i := 0; i < len(words); i++ {
-		switch w := words[i]; {
-		case w == "-s" || w == "--scope":
-			i++
-		case !strings.HasPrefix(w, "-"):
-			pos = append(pos, w)
-		}
-	}
-	if len(pos) < 2 {
-		return nil, &Error{Reason: Truncated, Message: "Behind add-json must stand a name and the server's JSON in single quotes."}
-	}
-	d, err := jsonc.Parse([]byte(pos[1]))
-	if err != nil {
-		return nil, &Error{Reason: NotJSON, Message: pos[0] + ": " + err.Message}
-	}
-	dec := entry.Decoder{Doc: d, Foreign: true}
-	spec, problem := dec.Decode(pos[0], "", &d.Root)
-	spec.Name = pos[0]
-	return &found{spec: spec, named: true, problem: problem, warnings: dec.Warnings}, nil
 }
 
 func upper(s string) string {

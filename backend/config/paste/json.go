@@ -308,13 +308,17 @@ func elements(v *hujson.Value) []hujson.Value {
 // isWrapper reports whether servers stand under this key.
 func isWrapper(key string) bool {
 	switch key {
-	case "mcpServers", "mcp_servers", "mcp-servers", "servers", "context_servers", "contextServers", "mcp.servers":
+	case "mcpServers", "modelContextProtocolServers", "mcp_servers", "mcp-servers", "servers", "context_servers", "contextServers", "mcp.servers":
 		return true
 	}
 	return strings.HasSuffix(key, ".mcpServers") || strings.HasSuffix(key, ".mcp.servers") || strings.HasSuffix(key, ".context_servers")
 }
 
 func (c *collector) object(v *hujson.Value, o *hujson.Object, path string, depth int) *Error {
+	if isRegistry(o) {
+		c.registry(path, v)
+		return nil
+	}
 	seen := map[string]bool{}
 	wrapped := false
 	for i := range o.Members {
@@ -323,7 +327,7 @@ func (c *collector) object(v *hujson.Value, o *hujson.Object, path string, depth
 		at := path + "/" + jsonc.Escape(key)
 		switch {
 		case isWrapper(key):
-		case key == "mcp" && c.holdsServers(&m.Value):
+		case (key == "mcp" || key == "extensions") && c.holdsServers(&m.Value):
 		default:
 			continue
 		}
@@ -339,7 +343,7 @@ func (c *collector) object(v *hujson.Value, o *hujson.Object, path string, depth
 	switch {
 	case wrapped:
 		return nil
-	case entry.LooksLikeServer(v):
+	case looksLikeServer(v):
 		c.add("", path, v)
 		return nil
 	case c.holdsServers(v):
@@ -365,7 +369,7 @@ func (c *collector) holdsServers(v *hujson.Value) bool {
 		return false
 	}
 	for i := range o.Members {
-		if entry.LooksLikeServer(&o.Members[i].Value) {
+		if looksLikeServer(&o.Members[i].Value) {
 			return true
 		}
 	}
@@ -377,7 +381,7 @@ func (c *collector) container(v *hujson.Value, path string) *Error {
 	c.hit = true
 	switch t := v.Value.(type) {
 	case *hujson.Object:
-		if entry.LooksLikeServer(v) {
+		if looksLikeServer(v) {
 			c.add("", path, v)
 			return nil
 		}
@@ -399,10 +403,13 @@ func (c *collector) container(v *hujson.Value, path string) *Error {
 		for i := range t.Elements {
 			e := &t.Elements[i]
 			at := path + "/" + strconv.Itoa(i)
+			if c.described(e, at) {
+				continue
+			}
 			if s, ok := jsonc.String(e); ok && c.line("", at, s, e) {
 				continue
 			}
-			if o, ok := e.Value.(*hujson.Object); ok && !entry.LooksLikeServer(e) && len(o.Members) == 1 && c.holdsServers(e) {
+			if o, ok := e.Value.(*hujson.Object); ok && !looksLikeServer(e) && len(o.Members) == 1 && c.holdsServers(e) {
 				if err := c.container(e, at); err != nil {
 					return err
 				}
@@ -453,9 +460,13 @@ func (c *collector) argv(a *hujson.Array) bool {
 
 func (c *collector) add(name, path string, v *hujson.Value) {
 	c.n++
+	if c.builtIn(name, v) {
+		return
+	}
+	v = flatten(v)
 	dec := entry.Decoder{Doc: c.d, Foreign: true}
 	spec, problem := dec.Decode(strings.TrimSpace(name), path, v)
-	f := found{spec: spec, src: c.src, offset: v.StartOffset, path: path, problem: problem, warnings: dec.Warnings}
+	f := found{spec: spec, src: c.src, offset: v.StartOffset, path: path, problem: problem, warnings: dec.Warnings, missing: dec.Missing}
 	if problem != nil && f.spec.Name == "" {
 		f.spec.Name = name
 	}

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"regexp"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -18,23 +19,27 @@ func blank() *regexp.Regexp {
 		`\byour(key|token|secret|password|api)`,
 		`[-_ ]here\b`,
 		`^(x{3,}|\*{3,}|changeme|change[-_ ]me|replace_?me|todo|tbd|placeholder)$`,
-		`x{4,}$`,
+		`x{4,}$|[-_]x{3,}$|\*{3,}$`,
 		`(^|[/\\])path[/\\]to([/\\]|$)`,
-		`[/\\]users[/\\](username|yourname|your-name)([/\\]|$)`,
+		`(^|[/\\])your([/\\]|$)`,
+		`^my[-_](api|secret|access|auth)?[-_]?(key|token)$`,
+		`[/\\](users|home)[/\\](username|yourname|your-name)([/\\]|$)`,
 		`^\.{3}$|…$`,
 	}, "|"))
 }
 
-// missing lists the values of s that are only placeholders.
-func missing(s Server) []string {
+// missing lists the values of s that are only placeholders, and those of must,
+// as "env.KEY", that nobody gave.
+func missing(s Server, must []string) []string {
 	re := blank()
 	var out []string
+	must = append(slices.Clone(must), passedOn(s)...)
 	note := func(kind, key, value string, secret bool) {
 		trimmed := strings.TrimSpace(value)
 		empty := trimmed == "" && required(key)
 		if secret {
 			// "sk-..." is a placeholder, "./..." among the arguments is a path
-			empty = empty || strings.HasSuffix(trimmed, "...") || strings.EqualFold(trimmed, key) && required(key)
+			empty = empty || strings.HasSuffix(trimmed, "...") || strings.HasPrefix(trimmed, "{") && strings.HasSuffix(trimmed, "}") && !strings.ContainsAny(trimmed, "\": ") || strings.EqualFold(trimmed, key) && required(key)
 			switch strings.ToLower(trimmed) {
 			case "bearer", "basic", "token":
 				empty = true
@@ -60,6 +65,57 @@ func missing(s Server) []string {
 	}
 	for _, k := range sortedKeys(s.Headers) {
 		note("headers", k, s.Headers[k], true)
+	}
+	for _, place := range must {
+		kind, key, _ := strings.Cut(place, ".")
+		given := s.Env[key]
+		if kind == "headers" {
+			given = s.Headers[key]
+		}
+		if full := s.Name + "." + place; given == "" && !slices.Contains(out, full) {
+			out = append(out, full)
+		}
+	}
+	return out
+}
+
+// passedOn lists the variables that "docker run -e KEY" takes from its own
+// environment, which therefore have to be given to the server.
+func passedOn(s Server) []string {
+	switch strings.ToLower(baseName(s.Command)) {
+	case "docker", "podman":
+	default:
+		return nil
+	}
+	var out []string
+	seen := false
+	for i := 0; i < len(s.Args); i++ {
+		a := s.Args[i]
+		key, ok := "", false
+		switch {
+		case a == "run" && !seen:
+			seen = true
+			continue
+		case !seen:
+			continue
+		case (a == "-e" || a == "--env") && i+1 < len(s.Args):
+			i++
+			key, ok = s.Args[i], true
+		case strings.HasPrefix(a, "--env="):
+			key, ok = strings.CutPrefix(a, "--env=")
+		case strings.HasPrefix(a, "-e") && len(a) > 2:
+			key, ok = a[2:], true
+		case takesValue("docker", a):
+			i++
+			continue
+		case !strings.HasPrefix(a, "-"): // the image: what follows is the server's
+			return out
+		}
+		if ok && isAssignment(key+"=") && !strings.Contains(key, "=") {
+			if _, given := s.Env[key]; !given {
+				out = append(out, "env."+key)
+			}
+		}
 	}
 	return out
 }

@@ -86,7 +86,7 @@ func nameOfCommand(command string, args []string) string {
 				return nameOfCommand(a, args[i+1:])
 			}
 		}
-	case "npx", "bunx", "pnpx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "deno", "uv", "node", "tsx", "ts-node", "python", "python3", "py", "docker", "podman", "java", "dotnet", "go", "cargo", "ruby", "php":
+	case "npx", "bunx", "pnpx", "dnx", "uvx", "pipx", "npm", "pnpm", "yarn", "bun", "deno", "uv", "node", "tsx", "ts-node", "python", "python3", "py", "docker", "podman", "java", "dotnet", "go", "cargo", "ruby", "php":
 		if w := mainWord(runner, args); w != "" {
 			return w
 		}

@@ -121,7 +121,7 @@ type dialect struct {
 
 // dialects are tried in this order; the last one takes everything.
 func dialects() []dialect {
-	return []dialect{jsonDialect(), htmlDialect(), linkDialect(), commandDialect(), proseDialect()}
+	return []dialect{htmlDialect(), linkDialect(), tomlDialect(), yamlDialect(), jsonDialect(), commandDialect(), proseDialect()}
 }
 
 // parser collects what one text holds.
@@ -130,6 +130,7 @@ type parser struct {
 	found    []found
 	warnings []string
 	inBlock  bool
+	block    int   // number of the fenced block that is read, 0 outside
 	starts   []int // of the lines
 }
 
@@ -142,6 +143,16 @@ type found struct {
 	path     string
 	problem  *entry.Problem
 	warnings []string
+	missing  []string // values that must be given, as "env.KEY"
+	block    int
+}
+
+// name gives a server the name that stands beside it.
+func (f *found) name(s string) {
+	f.spec.Name, f.named = s, true
+	for i, w := range f.warnings {
+		f.warnings[i] = s + ": " + w
+	}
 }
 
 func (p *parser) warn(format string, args ...any) {
@@ -255,7 +266,10 @@ func (p *parser) checkCharacters() *Error {
 }
 
 // add takes a server that was found.
-func (p *parser) add(f found) { p.found = append(p.found, f) }
+func (p *parser) add(f found) {
+	f.block = p.block
+	p.found = append(p.found, f)
+}
 
 // result settles names and turns what was found into a Result.
 func (p *parser) result() (Result, error) {
@@ -277,6 +291,13 @@ func (p *parser) result() (Result, error) {
 	for i, f := range p.found {
 		if f.named && len(byName[f.spec.Name]) > 1 {
 			same := byName[f.spec.Name]
+			if first := p.chosen(same); first >= 0 {
+				if i != first {
+					continue
+				}
+				r.Warnings = append(r.Warnings, fmt.Sprintf("%s stands in several blocks of the text with different settings; the first one was read. Paste only the block that you want instead.", f.spec.Name))
+				same = []int{first}
+			}
 			if !p.allSame(same) {
 				if i == same[0] {
 					r.Rejected = append(r.Rejected, Rejected{Name: f.spec.Name, Error: p.duplicate(same)})
@@ -303,7 +324,7 @@ func (p *parser) result() (Result, error) {
 		}
 		r.Servers = append(r.Servers, f.spec)
 		r.Warnings = append(r.Warnings, f.warnings...)
-		r.Missing = append(r.Missing, missing(f.spec)...)
+		r.Missing = append(r.Missing, missing(f.spec, f.missing)...)
 	}
 	if len(r.Servers) == 0 {
 		if len(r.Rejected) == 0 {
@@ -325,6 +346,29 @@ func (p *parser) allSame(indexes []int) bool {
 		}
 	}
 	return true
+}
+
+// chosen returns which of the servers of one name to take when they stand in
+// different blocks, each of them another way to the same server: the first that
+// can be used. It returns -1 when they do not.
+func (p *parser) chosen(indexes []int) int {
+	blocks := map[int]bool{}
+	for _, i := range indexes {
+		if b := p.found[i].block; b == 0 || blocks[b] {
+			return -1
+		} else {
+			blocks[b] = true
+		}
+	}
+	if p.allSame(indexes) {
+		return -1
+	}
+	for _, i := range indexes {
+		if p.found[i].problem == nil {
+			return i
+		}
+	}
+	return indexes[0]
 }
 
 func (p *parser) duplicate(indexes []int) *Error {

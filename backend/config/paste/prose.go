@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -13,32 +14,6 @@ func htmlDialect() dialect {
 		},
 		parse: func(p *parser, src source) *Error {
 			return p.errorAt(src, 0, HTML, "This is the source of a web page. Copy the server's configuration from the page as it is shown.")
-		},
-	}
-}
-
-// linkDialect refuses links of other programs by name.
-func linkDialect() dialect {
-	return dialect{
-		match: func(t string) bool {
-			scheme, rest, ok := strings.Cut(t, ":")
-			if !ok || isWebAddress(t) || strings.ContainsAny(t, " \t\n") || len(scheme) < 2 || len(scheme) > 30 || rest == "" {
-				return false
-			}
-			for _, r := range scheme {
-				if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("+-.", r) {
-					return false
-				}
-			}
-			return strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "mcp/")
-		},
-		parse: func(p *parser, src source) *Error {
-			scheme, _, _ := strings.Cut(src.text, ":")
-			switch strings.ToLower(scheme) {
-			case "ws", "wss":
-				return p.errorAt(src, 0, UnknownTransport, "Servers cannot be reached over WebSocket (%s://); use an http or https address.", scheme)
-			}
-			return p.errorAt(src, 0, UnknownLink, "Links that begin with %s: cannot be read. Paste the server's JSON, its http address or its command line.", scheme)
 		},
 	}
 }
@@ -60,30 +35,88 @@ func (p *parser) prose(src source) *Error {
 	if ok || err != nil {
 		return err
 	}
+	if ok, err := p.yamlRegions(src); ok {
+		return err
+	}
+	if p.tomlRegions(src) || p.links(src) {
+		return nil
+	}
 	if i := strings.IndexByte(src.text, '{'); i >= 0 && strings.Contains(src.text[i:], `"`) {
 		// something that was meant to be JSON: say what is wrong with it
 		if _, _, err := p.load(src.sub(i, len(src.text))); err != nil {
 			return err
 		}
 	}
-	var hits []line
+	return p.oneLine(src)
+}
+
+// oneLine looks for the one command or address in a text for people.
+func (p *parser) oneLine(src source) *Error {
+	var hits []found
+	var where []line
+	look := func(s string, off int) {
+		words := strings.Fields(s)
+		if len(words) == 0 || len(hits) > 20 || !readable(s) || isInstaller(words) {
+			return
+		}
+		if !isWebAddress(s) && !isLauncher(words[0]) && !(len(words) > 3 && words[1] == "mcp") && !strings.Contains(s, "--add-mcp") {
+			return
+		}
+		f, err := p.lineServer(s)
+		if err != nil || f == nil || f.spec.Command == "" && f.spec.URL == "" {
+			return
+		}
+		f.src, f.offset = src, off
+		if f.problem != nil {
+			f.problem.Offset = off
+		}
+		hits, where = append(hits, *f), append(where, line{s, off})
+	}
 	for _, l := range splitLines(src.text) {
-		if words := strings.Fields(l.text); readable(l.text) && (isWebAddress(l.text) || isLauncher(words[0]) || len(words) > 3 && words[1] == "mcp") {
-			if hits = append(hits, l); len(hits) > 1 {
-				break
-			}
+		look(l.text, l.off)
+	}
+	if len(hits) == 0 {
+		for _, l := range codeSpans(src.text) {
+			look(l.text, l.off)
 		}
 	}
-	if len(hits) == 1 {
-		f, err := p.lineServer(hits[0].text)
-		if err == nil && f != nil {
-			p.warn("Only the line %q was read; the rest of the text is not configuration.", short(hits[0].text))
-			f.src, f.offset = src, hits[0].off
-			p.add(*f)
-			return nil
+	if len(hits) == 0 {
+		return p.errorAt(src, 0, Prose, "This text holds no configuration of a server. Paste its JSON, its address (https://…) or its command line (npx …).")
+	}
+	best := 0
+	for i, h := range hits[1:] {
+		a, b := hits[0].spec, h.spec
+		if a.Command != b.Command || !slices.Equal(a.Args, b.Args) || a.URL != b.URL {
+			return p.errorAt(src, where[i+1].off, Prose, "The text holds several commands or addresses, and it cannot be told which one is the server. Paste only that one.")
+		}
+		if h.named && !hits[best].named {
+			best = i + 1
 		}
 	}
-	return p.errorAt(src, 0, Prose, "This text holds no configuration of a server. Paste its JSON, its address (https://…) or its command line (npx …).")
+	p.warn("Only the line %q was read; the rest of the text is not configuration.", short(where[best].text))
+	p.add(hits[best])
+	return nil
+}
+
+// codeSpans returns what stands in `single backticks`.
+func codeSpans(t string) []line {
+	var out []line
+	for off := 0; len(out) < 200; {
+		i := strings.IndexByte(t[off:], '`')
+		if i < 0 {
+			break
+		}
+		start := off + i + 1
+		n := strings.IndexAny(t[start:], "`\n")
+		if n < 0 {
+			break
+		}
+		off = start + n + 1
+		if t[start+n] == '`' && n > 0 {
+			out = append(out, line{strings.TrimSpace(t[start : start+n]), start})
+		}
+	}
+	return out
 }
 
 func short(s string) string {
@@ -94,29 +127,43 @@ func short(s string) string {
 }
 
 // blocks reads the fenced blocks of a text. Blocks without servers are passed
-// over; when no block has any, the error of the first is returned.
+// over; when no block has any, the error of the first is returned. Command lines
+// count only when no block holds a configuration: they are another way to the
+// same server.
 func (p *parser) blocks(blocks []source) *Error {
 	p.inBlock = true
-	defer func() { p.inBlock = false }()
+	defer func() { p.inBlock, p.block = false, 0 }()
 	var first *Error
-	ok := false
-	for _, b := range blocks[:min(len(blocks), MaxServers)] {
-		before := len(p.found)
-		err := p.parse(b)
-		switch {
-		case err == nil:
-			ok = true
-		case first == nil || first.Reason == Prose || first.Reason == Empty || first.Reason == ShellSyntax:
-			first = err
+	blocks = blocks[:min(len(blocks), MaxServers)]
+	for _, wantConfig := range []bool{true, false} {
+		ok := false
+		for i, b := range blocks {
+			if isConfig(b.trim().text) != wantConfig {
+				continue
+			}
+			before, warnings := len(p.found), len(p.warnings)
+			p.block = i + 1
+			err := p.parse(b)
+			switch {
+			case err == nil:
+				ok = true
+			case first == nil || first.Reason == Prose || first.Reason == Empty || first.Reason == ShellSyntax:
+				first = err
+			}
+			if err != nil {
+				p.found, p.warnings = p.found[:before], p.warnings[:warnings]
+			}
 		}
-		if err != nil {
-			p.found = p.found[:before]
+		if ok {
+			return nil
 		}
-	}
-	if ok {
-		return nil
 	}
 	return first
+}
+
+// isConfig reports whether t is written in a notation for configuration.
+func isConfig(t string) bool {
+	return isTOML(t) || isYAML(t) || jsonDialect().match(t)
 }
 
 // fences returns the insides of the ``` and ~~~ blocks of a text. A block that

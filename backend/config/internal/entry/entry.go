@@ -40,13 +40,13 @@ func keys(field string) []string {
 	case "transport":
 		return []string{"transport", "type", "transportType"}
 	case "url":
-		return []string{"url", "serverUrl", "httpUrl", "serverURL", "sseUrl", "endpoint", "uri"}
+		return []string{"url", "serverUrl", "httpUrl", "serverURL", "sseUrl", "endpoint", "uri", "baseUrl", "server_url", "http_url"}
 	case "env":
 		return []string{"env", "environment", "envs"}
 	case "headers":
 		return []string{"headers", "http_headers", "httpHeaders"}
 	case "cwd":
-		return []string{"cwd", "workingDirectory", "working_directory"}
+		return []string{"cwd", "workingDirectory", "working_directory", "workingDir"}
 	case "disabled":
 		return []string{"disabled", "enabled", "isActive"}
 	case "args":
@@ -103,7 +103,12 @@ func ignored(key string) bool {
 	switch key {
 	case "name", "description", "autoApprove", "alwaysAllow", "disabledTools", "icon", "iconUrl", "title", "trust",
 		"gallery", "version", "source", "includeTools", "excludeTools", "tools", "id", "$schema", "timeout",
-		"connected", "toolCount", "lastConnected", "logo", "logoUrl", "provider", "providerUrl", "tags", "note", "_comment":
+		"connected", "toolCount", "lastConnected", "logo", "logoUrl", "provider", "providerUrl", "tags", "note", "_comment",
+		"inputs", "envFile", "env_file", "env_keys", "env_vars", "bearer_token_env_var", "bearer_token", "env_http_headers",
+		"requestOptions", "tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms", "enabled_tools", "disabled_tools",
+		"bundled", "display_name", "available_tools", "initTimeout", "serverInstructions", "iconPath", "chatMenu", "startup",
+		"customUserVars", "watchPaths", "networkTimeout", "autoStart", "start_on_launch", "dev", "settings", "registryUrl",
+		"longRunning", "installSource", "reference", "required", "author", "homepage", "repository", "connectionTimeout", "schema":
 		return true
 	}
 	return false
@@ -116,6 +121,9 @@ type Decoder struct {
 	// limits are then read as seconds, and keys that are left out are named.
 	Foreign  bool
 	Warnings []string
+	// Missing names the values that the entry asks for without giving them, as
+	// "env.KEY".
+	Missing []string
 
 	name string
 	path string
@@ -176,6 +184,9 @@ func (d *Decoder) Decode(name, path string, v *hujson.Value) (spec core.ServerSp
 	spec.Cwd = d.text(o, "cwd")
 	spec.URL = strings.TrimSpace(d.address(o))
 	d.switches(o, &spec)
+	if d.Foreign {
+		d.extras(o, &spec)
+	}
 	d.transport(o, v, &spec)
 	if d.Foreign {
 		d.leftOut(o)
@@ -324,7 +335,8 @@ func HasControl(s string, lines bool) bool {
 		if lines && (r == '\n' || r == '\r' || r == '\t') {
 			return false
 		}
-		return unicode.IsControl(r)
+		// Those that turn the direction of a text hide what would be run.
+		return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	})
 }
 

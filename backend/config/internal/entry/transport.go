@@ -18,7 +18,7 @@ func ParseTransport(s string) (core.Transport, bool) {
 	switch strings.ToLower(strings.NewReplacer("-", "", "_", "", " ", "", "+", "").Replace(s)) {
 	case "stdio", "local", "command":
 		return core.TransportStdio, true
-	case "http", "streamablehttp", "httpstream", "httpstreamable", "remote", "streamable", "https":
+	case "http", "streamablehttp", "httpstream", "httpstreamable", "remote", "streamable", "https", "streaminghttp":
 		return core.TransportHTTP, true
 	case "sse", "httpsse":
 		return core.TransportSSE, true
@@ -107,10 +107,10 @@ func GuessTransport(address string) core.Transport {
 // CheckURL returns what is wrong with a server's address, "" if nothing is.
 // Placeholders are let through.
 func CheckURL(s string) string {
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) {
+	plain := Neutral(s) // a placeholder may hold spaces
+	if strings.ContainsFunc(plain, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) || HasControl(s, false) {
 		return fmt.Sprintf("the url %s holds a space or a control character.", clip(strconv.Quote(s)))
 	}
-	plain := Neutral(s)
 	if strings.HasPrefix(s, "${") { // the whole address is a placeholder
 		return ""
 	}
