@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -208,6 +208,40 @@ test("a thousand tools scroll, and only those in sight are on the page", { timeo
   await details.locator('[data-tool^="tool_500_"] > button').click();
   const sideways = await page.getByTestId("tools-dialog").evaluate((d) => d.scrollWidth > d.clientWidth);
   assert.ok(!sideways, "a long name breaks the layout");
+  assert.deepEqual(page.faults, []);
+});
+
+test("a saved value is masked, survives an edit, and an edit survives a closed dialog", async () => {
+  const page = await openPage(daemon.url);
+  await openTools(page);
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await box(page).fill(
+    '{"mcpServers":{"masked":{"command":"node","args":["--version"],"env":{"TOKEN":"sk-live-123456"},"disabled":true}}}',
+  );
+  await page.getByTestId("review-row").waitFor();
+  await page.getByRole("button", { name: "Save & connect" }).click();
+  await page.getByTestId("server-details").getByRole("tab", { name: "Settings" }).click();
+  const value = page.getByLabel("Value of TOKEN");
+  assert.equal(await value.inputValue(), "••••••••");
+  await page.getByLabel("Argument 1", { exact: true }).fill("--help");
+  await page.getByRole("tab", { name: /Custom Tools/ }).click();
+  await page.keyboard.press("Escape");
+  await page.getByTestId("tools-dialog").waitFor({ state: "detached" });
+  await openTools(page);
+  await page.locator('[data-server="masked"] [data-open]').click();
+  await page.getByTestId("server-details").getByRole("tab", { name: "Settings" }).click();
+  assert.equal(await page.getByLabel("Argument 1", { exact: true }).inputValue(), "--help");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("masked saved").waitFor();
+
+  const file = readdirSync(daemon.home, { recursive: true }).find((f) => f.endsWith("tools.json"));
+  const saved = readFileSync(join(daemon.home, file), "utf8");
+  assert.ok(saved.includes("--help"), "the edit was not saved");
+  assert.ok(!saved.includes("•"), "a mask was saved as a value");
+  const seen = await page.evaluate(
+    () => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }),
+  );
+  assert.ok(!seen.includes("sk-live-123456"), "the secret is still in the page");
   assert.deepEqual(page.faults, []);
 });
 

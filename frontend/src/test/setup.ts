@@ -14,6 +14,7 @@ window.matchMedia ??= ((query: string) => ({
   addEventListener() {},
   removeEventListener() {},
 })) as unknown as typeof window.matchMedia;
+window.scrollTo = () => {};
 Element.prototype.scrollIntoView ??= () => {};
 
 let errors: unknown[][] = [];

@@ -56,7 +56,7 @@ export function Shell() {
       </div>
       <CommandPalette />
       <Toaster
-        position="bottom-right"
+        position="bottom-left"
         theme={document.documentElement.dataset.theme === "dark" ? "dark" : "light"}
         toastOptions={{
           classNames: {

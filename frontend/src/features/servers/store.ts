@@ -1,4 +1,5 @@
 import { create } from "zustand";
+import type { ServerSpec } from "@/api/types";
 import type { ServerFilter } from "@/lib/servers";
 import type { ReviewRow } from "./lib/review";
 
@@ -14,6 +15,9 @@ interface ServersState {
   rows: readonly ReviewRow[];
   /** The text that rows were made from. */
   rowsOf: string;
+  /** Settings that were changed and not saved, by server. Gone once they are saved. */
+  edits: Readonly<Record<string, ServerSpec>>;
+  setEdit(name: string, spec: ServerSpec | undefined): void;
   set(
     change: Partial<Pick<ServersState, "search" | "filter" | "tab" | "adding" | "text" | "rows" | "rowsOf">>,
   ): void;
@@ -30,6 +34,12 @@ export const useServersStore = create<ServersState>((set) => ({
   text: "",
   rows: [],
   rowsOf: "",
+  edits: {},
+  setEdit: (name, spec) =>
+    set((s) => {
+      const { [name]: _old, ...rest } = s.edits;
+      return { edits: spec ? { ...rest, [name]: spec } : rest };
+    }),
   set: (change) => set(change),
   setRow: (key, change) =>
     set((s) => ({ rows: s.rows.map((r) => (r.key === key ? { ...r, ...change } : r)) })),

@@ -5,6 +5,7 @@ import { toastDone } from "@/components/toast";
 import { Button } from "@/components/ui/button";
 import { Callout } from "@/components/ui/callout";
 import { placeLabel } from "@/lib/servers";
+import { useServersStore } from "../store";
 import { SpecEditor } from "./spec-editor";
 
 interface ServerSettingsProps {
@@ -14,8 +15,10 @@ interface ServerSettingsProps {
 
 export function ServerSettings({ server, onSave }: ServerSettingsProps) {
   // Without edits the saved settings show; so a key that was typed is gone after saving.
-  const [edited, setDraft] = useState<ServerView["spec"]>();
-  const draft = edited ?? server.spec;
+  const name = server.spec.name;
+  const draft = useServersStore((s) => s.edits[name]) ?? server.spec;
+  const setEdit = useServersStore((s) => s.setEdit);
+  const setDraft = (spec: ServerView["spec"] | undefined) => setEdit(name, spec);
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   // The rows hold their own state; a new key lays them out anew.
