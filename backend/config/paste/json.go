@@ -17,11 +17,17 @@ import (
 func jsonDialect() dialect {
 	return dialect{
 		match: func(t string) bool {
-			return strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") || isFragment(t) ||
+			return strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") && !isMarkdownLink(t) || isFragment(t) ||
 				strings.HasPrefix(t, "//") || strings.HasPrefix(t, "/*")
 		},
 		parse: (*parser).json,
 	}
+}
+
+// isMarkdownLink reports whether t begins with [text](address), as a README
+// with badges does.
+func isMarkdownLink(t string) bool {
+	return strings.HasPrefix(t, "[!") || strings.Contains(t[:lineEnd(t, 0)], "](")
 }
 
 // isFragment reports whether t begins with a key and its value, as in
@@ -295,7 +301,7 @@ func (p *parser) collect(d *jsonc.Doc, src source) *Error {
 		return p.errorAt(src, d.Root.StartOffset, NoServers, "The place for servers is empty: there is no server in it.")
 	}
 	return p.errorAt(src, d.Root.StartOffset, NoServers,
-		`There is no server in this JSON. It should look like {"mcpServers": {"name": {"command": "npx", "args": ["…"]}}}.`)
+		`There is no server in this configuration. It should look like {"mcpServers": {"name": {"command": "npx", "args": ["…"]}}}.`)
 }
 
 func elements(v *hujson.Value) []hujson.Value {

@@ -33,6 +33,10 @@ func isLink(s string) bool {
 			return false
 		}
 	}
+	switch scheme {
+	case "vscode", "vscode-insiders", "cursor", "patchbay", "lmstudio":
+		return true
+	}
 	return strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "mcp/") || strings.HasPrefix(rest, "/install")
 }
 
@@ -92,6 +96,7 @@ func (p *parser) link(src source, off int, s string) *Error {
 	}
 	if err != nil {
 		err.Message = "In the link: " + err.Message
+		err.Line, err.Column = p.position(src.offset(off))
 		return err
 	}
 	if len(p.found) == before+1 {

@@ -11,7 +11,7 @@ import (
 // blank matches what stands for a value that the person has to fill in.
 func blank() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)` + strings.Join([]string{
-		`\$\{(input|prompt|user_config|workspaceFolder|file|config)\b[^}]*\}`,
+		`\$\{(?-i:input|prompt|user_config|workspaceFolder|file|config)\b[^}]*\}`,
 		`<[a-z][^<>]{0,80}>`,
 		`\{\{[^{}]+\}\}`,
 		`\[(your|insert|enter)[^\[\]]*\]`,

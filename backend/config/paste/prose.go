@@ -31,14 +31,15 @@ func (p *parser) prose(src source) *Error {
 	if blocks := fences(src); len(blocks) > 0 && !p.inBlock {
 		return p.blocks(blocks)
 	}
-	ok, err := p.regions(src)
-	if ok || err != nil {
+	// YAML and TOML come first, because a list in them looks like JSON.
+	yamlFound := p.yamlRegions(src)
+	if tomlFound := p.tomlRegions(src); yamlFound || tomlFound {
+		return nil
+	}
+	if ok, err := p.regions(src); ok || err != nil {
 		return err
 	}
-	if ok, err := p.yamlRegions(src); ok {
-		return err
-	}
-	if p.tomlRegions(src) || p.links(src) {
+	if p.links(src) {
 		return nil
 	}
 	if i := strings.IndexByte(src.text, '{'); i >= 0 && strings.Contains(src.text[i:], `"`) {

@@ -129,9 +129,12 @@ func (c *collector) registry(path string, v *hujson.Value) {
 		}
 		ways = append(ways, rem.text("url"))
 	}
+	if len(unusable) == 0 {
+		unusable = []string{"the description names no package and no address; paste the server's command line instead."}
+	}
 	if r == nil {
 		f.problem = &entry.Problem{Reason: entry.UnknownTransport, Path: path, Offset: v.StartOffset,
-			Message: name + ": " + strings.Join(append(unusable, "the description names no package and no address that can be used here."), " ")}
+			Message: name + ": " + strings.Join(unusable, " And ")}
 		c.p.add(f)
 		return
 	}
@@ -210,7 +213,7 @@ func packageRecipe(pkg data) (r *recipe, why string) {
 		return nil, "the package " + id + " starts a web server (" + t + ") instead of speaking over stdio; start it yourself and paste its address."
 	}
 	if id == "" {
-		return nil, "a package has no identifier."
+		return nil, "a package has no identifier; paste the server's command line instead."
 	}
 	r = &recipe{command: pkg.text("runtimeHint")}
 	runtime := r.arguments(pkg.list("runtimeArguments"))
@@ -273,9 +276,9 @@ func packageRecipe(pkg data) (r *recipe, why string) {
 			at += ":" + version
 		}
 	case "":
-		return nil, "the package " + id + " does not say from which registry it comes."
+		return nil, "the package " + id + " does not say from which registry it comes; paste the server's command line instead."
 	default:
-		return nil, "packages of the kind " + kind + " (" + short(id) + ") cannot be started from here."
+		return nil, "packages of the kind " + kind + " (" + short(id) + ") are not read here; paste the server's command line instead."
 	}
 	if !whole {
 		r.args = append(r.args, at)

@@ -61,6 +61,13 @@ func (c *collector) builtIn(name string, v *hujson.Value) bool {
 			o = in
 		}
 	}
+	if m := jsonc.Member(o, "source"); m != nil { // Zed
+		if s, _ := jsonc.String(m); s == "extension" {
+			c.n--
+			c.p.warn("%s is an extension of the other program and says neither its command nor its url; it was left out.", short(name))
+			return true
+		}
+	}
 	m := jsonc.Member(o, "type")
 	if m == nil {
 		return false

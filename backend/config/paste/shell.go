@@ -54,6 +54,9 @@ func peelOne(s string) (rest, key, value string, ok bool) {
 		if semi := strings.Index(tail, "; "); lower[0] == 'e' && semi >= 0 && (end < 0 || semi < end) {
 			end, skip = semi, 1
 		}
+		if end < 0 && lower[0] == 's' {
+			return setLine(s, tail)
+		}
 		if end < 0 {
 			return s, "", "", false
 		}
@@ -76,6 +79,23 @@ func peelOne(s string) (rest, key, value string, ok bool) {
 		return strings.TrimSpace(tail[end+skip:]), k, v, true
 	}
 	return s, "", "", false
+}
+
+// setLine reads a line of the Windows shell, where all behind "=" is the value.
+func setLine(s, tail string) (rest, key, value string, ok bool) {
+	if n := len(tail); n > 2 && tail[0] == '"' && tail[n-1] == '"' {
+		tail = tail[1 : n-1]
+	}
+	k, v, _ := strings.Cut(tail, "=")
+	if !isAssignment(tail) || strings.ContainsAny(v, "|<>&`\"") || strings.Contains(v, "$(") {
+		return s, "", "", false
+	}
+	for _, w := range strings.Fields(v) {
+		if isLauncher(w) {
+			return s, "", "", false
+		}
+	}
+	return "", k, v, true
 }
 
 // isInstaller recognises a command that fetches or builds something and starts

@@ -166,7 +166,7 @@ func (p *parser) tomlTree(src source) (*tree, *Error) {
 		}
 	}
 	msg := strings.TrimPrefix(err.Error(), "toml: ")
-	if off >= len(strings.TrimRight(src.text, " \t\r\n")) || strings.Contains(msg, "reached EOF") || strings.Contains(msg, "EOF") {
+	if off >= len(strings.TrimRight(src.text, " \t\r\n")) || strings.Contains(msg, "incomplete") || strings.Contains(msg, "EOF") {
 		return nil, p.errorAt(src, off, Truncated, "The text ends before a value, a quote or a bracket is closed (%s). Copy it again, to its end.", msg)
 	}
 	return nil, p.errorAt(src, off, NotTOML, "This is not valid TOML: %s.", strings.TrimSuffix(msg, "."))

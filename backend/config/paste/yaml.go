@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -109,8 +110,8 @@ func (p *parser) yaml(src source) *Error {
 		return err
 	}
 	p.found = p.found[:before]
-	if ok, rerr := p.yamlRegions(src); ok {
-		return rerr
+	if p.yamlRegions(src) {
+		return nil
 	}
 	if err.Reason == NotYAML { // prose may look like YAML at its beginning
 		if perr := p.prose(src); perr == nil || perr.Reason != Prose {
@@ -170,6 +171,9 @@ func (p *parser) yamlError(src source, err error) *Error {
 	if strings.Contains(msg, "exceeded max depth") {
 		return p.errorAt(src, 0, TooDeep, "The text nests more than %d levels deep.", jsonc.MaxDepth)
 	}
+	if strings.Contains(msg, "did not find expected") {
+		line = yamlFault(src.text, msg, line)
+	}
 	for ; line > 1; line-- {
 		end := lineEnd(src.text, off)
 		if end == len(src.text) {
@@ -194,7 +198,7 @@ func (p *parser) yamlError(src source, err error) *Error {
 
 // yamlRegions reads the blocks below a known key in a text that is not YAML as
 // a whole.
-func (p *parser) yamlRegions(src source) (ok bool, err *Error) {
+func (p *parser) yamlRegions(src source) (ok bool) {
 	tries := 20
 	indent := func(l string) int { return len(l) - len(strings.TrimLeft(l, " ")) }
 	for off := 0; off < len(src.text) && tries > 0; {
@@ -228,7 +232,25 @@ func (p *parser) yamlRegions(src source) (ok bool, err *Error) {
 			p.found = p.found[:before]
 		}
 	}
-	return ok, err
+	return ok
+}
+
+// yamlFault returns the first line with which the text cannot be read any more,
+// counted from 1. The parser names the beginning of the block instead.
+func yamlFault(t, msg string, line int) int {
+	if len(t) > 64<<10 {
+		return line
+	}
+	lines := strings.SplitAfter(t, "\n")
+	n := sort.Search(len(lines), func(i int) bool {
+		var n yaml.Node
+		err := yaml.Unmarshal([]byte(strings.Join(lines[:i+1], "")), &n)
+		return err != nil && strings.HasSuffix(err.Error(), msg)
+	})
+	if n >= len(lines) {
+		return line
+	}
+	return n + 1
 }
 
 // yamlReader turns nodes into a tree.

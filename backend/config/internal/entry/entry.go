@@ -104,7 +104,7 @@ func ignored(key string) bool {
 	case "name", "description", "autoApprove", "alwaysAllow", "disabledTools", "icon", "iconUrl", "title", "trust",
 		"gallery", "version", "source", "includeTools", "excludeTools", "tools", "id", "$schema", "timeout",
 		"connected", "toolCount", "lastConnected", "logo", "logoUrl", "provider", "providerUrl", "tags", "note", "_comment",
-		"inputs", "envFile", "env_file", "env_keys", "env_vars", "bearer_token_env_var", "bearer_token", "env_http_headers",
+		"inputs", "envFile", "env_file", "env_keys", "env_vars", "bearer_token_env_var", "bearer_token", "authorization_token", "server_label", "require_approval", "allowed_tools", "tool_configuration", "env_http_headers",
 		"requestOptions", "tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms", "enabled_tools", "disabled_tools",
 		"bundled", "display_name", "available_tools", "initTimeout", "serverInstructions", "iconPath", "chatMenu", "startup",
 		"customUserVars", "watchPaths", "networkTimeout", "autoStart", "start_on_launch", "dev", "settings", "registryUrl",

@@ -45,6 +45,18 @@ func (d *Decoder) extras(o *hujson.Object, spec *core.ServerSpec) {
 			spec.TimeoutMS = s * 1000
 		}
 	}
+	if token := d.text(o, "authorization_token"); token != "" {
+		put(&spec.Headers, "Authorization", "Bearer "+token)
+	}
+	for _, m := range []map[string]string{spec.Env, spec.Headers} { // opencode
+		for k, v := range m {
+			if name, ok := strings.CutPrefix(v, "{env:"); ok && strings.HasSuffix(name, "}") {
+				m[k] = "${env:" + name
+			} else if i := strings.Index(v, " {env:"); i >= 0 && strings.HasSuffix(v, "}") {
+				m[k] = v[:i+1] + "$" + v[i+1:]
+			}
+		}
+	}
 	for _, key := range []string{"envFile", "env_file"} {
 		if jsonc.Member(o, key) != nil {
 			d.warn("the file named by %q is not read; put its values into env.", key)

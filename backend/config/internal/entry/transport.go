@@ -42,6 +42,9 @@ func (d *Decoder) transport(o *hujson.Object, v *hujson.Value, spec *core.Server
 		d.warn("the command is a web address and is read as url.")
 		spec.URL, spec.Command = spec.Command, ""
 	}
+	if d.Foreign && (explicit == "url" || explicit == "mcp") { // the APIs of models
+		explicit = ""
+	}
 	if explicit != "" {
 		t, ok := ParseTransport(explicit)
 		if !ok {
