@@ -143,16 +143,16 @@ func (m *MCP) SetServerEnabled(ctx context.Context, in wire.SetServerEnabledInpu
 }
 
 // RemoveServer disconnects a server and takes it out of tools.json.
-func (m *MCP) RemoveServer(ctx context.Context, in wire.NameInput) (wire.RemoveServerOutput, error) {
+func (m *MCP) RemoveServer(ctx context.Context, in wire.NameInput) (wire.Removed, error) {
 	spec, err := m.find(in.Name)
 	if err != nil {
-		return wire.RemoveServerOutput{}, err
+		return wire.Removed{}, err
 	}
 	if err := m.config.RemoveServer(ctx, in.Name); err != nil {
-		return wire.RemoveServerOutput{}, err
+		return wire.Removed{}, err
 	}
 	m.apply()
-	return wire.RemoveServerOutput{UndoID: m.undo.keep(spec)}, nil
+	return wire.Removed{UndoID: m.undo.keep(spec)}, nil
 }
 
 // RestoreServer takes a removal back.

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"patchbay/backend/api/wire"
+	"patchbay/backend/approval"
 	"patchbay/backend/config"
 	"patchbay/backend/core"
 	"patchbay/backend/event"
@@ -17,10 +18,13 @@ type AuditLog interface {
 }
 
 // Audit is the facade of the log of tool calls.
-type Audit struct{ log AuditLog }
+type Audit struct {
+	log  AuditLog
+	desk *approval.Desk
+}
 
 // NewAudit makes the facade.
-func NewAudit(l AuditLog) *Audit { return &Audit{l} }
+func NewAudit(l AuditLog, d *approval.Desk) *Audit { return &Audit{l, d} }
 
 // Get returns a page of the log, the newest first.
 func (a *Audit) Get(ctx context.Context, in wire.AuditInput) (wire.AuditView, error) {
@@ -34,6 +38,15 @@ func (a *Audit) Get(ctx context.Context, in wire.AuditInput) (wire.AuditView, er
 	more := len(records) > in.Limit
 	if more {
 		records = records[:in.Limit]
+	}
+	waiting := map[string]bool{}
+	for _, p := range a.desk.Pending() {
+		waiting[p.Call.ID] = true
+	}
+	for i := range records {
+		if records[i].Status == core.CallRunning && waiting[records[i].CallID] {
+			records[i].Status = core.CallWaiting
+		}
 	}
 	return wire.AuditView{Records: records, More: more}, err
 }

@@ -61,17 +61,17 @@ func (t *Tools) Update(ctx context.Context, in wire.UpdateToolInput) error {
 }
 
 // Remove takes a custom tool out of tools.json.
-func (t *Tools) Remove(ctx context.Context, in wire.NameInput) (wire.RemoveServerOutput, error) {
+func (t *Tools) Remove(ctx context.Context, in wire.NameInput) (wire.Removed, error) {
 	file, _ := t.config.Current()
 	for _, c := range file.Tools {
 		if c.Name == in.Name {
 			if err := t.saved(t.config.RemoveTool(ctx, in.Name)); err != nil {
-				return wire.RemoveServerOutput{}, err
+				return wire.Removed{}, err
 			}
-			return wire.RemoveServerOutput{UndoID: t.undo.keep(c)}, nil
+			return wire.Removed{UndoID: t.undo.keep(c)}, nil
 		}
 	}
-	return wire.RemoveServerOutput{}, core.Errorf(core.CodeNotFound, "There is no custom tool %q in tools.json any more.", in.Name)
+	return wire.Removed{}, core.Errorf(core.CodeNotFound, "There is no custom tool %q in tools.json any more.", in.Name)
 }
 
 // Restore takes a removal back.

@@ -133,7 +133,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),
 		Approvals: api.NewApprovals(desk),
-		Audit:     api.NewAudit(h.store.Audit),
+		Audit:     api.NewAudit(h.store.Audit, desk),
 		Models:    api.NewModels(h.Models, h.store.App),
 		Settings:  api.NewSettings(h.store.App, h.Config, info, secrets.Where, emit),
 	}

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -8,7 +8,10 @@ import { chromium } from "playwright-core";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const binary = resolve(here, process.env.PATCHBAY_BIN ?? "../../bin/patchbay");
-const chromiumPath = process.env.CHROMIUM_BIN ?? "/usr/bin/chromium";
+const chromiumPath =
+  process.env.CHROMIUM_BIN ??
+  ["/usr/bin/chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"].find((p) => existsSync(p)) ??
+  "chromium";
 export const artifacts = resolve(here, "../../artifacts");
 mkdirSync(artifacts, { recursive: true });
 

@@ -96,9 +96,9 @@ type TestServerInput struct {
 	SavedAs string `json:"savedAs,omitempty"`
 }
 
-// RemoveServerOutput lets the person take the removal back.
-type RemoveServerOutput struct {
-	UndoID string `json:"undoId"` // for mcp:restoreServer, until the program ends
+// Removed lets the person take a removal back.
+type Removed struct {
+	UndoID string `json:"undoId"` // for mcp:restoreServer or tools:restore, until the program ends
 }
 
 // UndoInput names a removal to take back.

@@ -40,7 +40,7 @@ export function ChunkList({ chunks }: { chunks: readonly Chunk[] }) {
   if (chunks.length === 0) return null;
   const progress = lastProgress(chunks);
   return (
-    <div className="grid gap-1.5">
+    <div className="grid grid-cols-1 gap-1.5">
       {progress && <ProgressBar chunk={progress} />}
       <ol
         aria-label="Progress and log of the call"

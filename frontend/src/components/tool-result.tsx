@@ -19,7 +19,7 @@ function looksJson(text: string): boolean {
 export function ResultContent({ result }: { result: ToolResult }) {
   const blocks = result.content ?? [];
   return (
-    <div className="grid gap-2">
+    <div className="grid grid-cols-1 gap-2">
       {result.shortened && (
         <Callout tone="warning">
           The result was shortened. The whole was {formatBytes(result.bytes ?? 0)}.
@@ -51,7 +51,7 @@ function Block({ content: c }: { content: Content }) {
       return <Link content={c} />;
     case "resource":
       return (
-        <div className="grid gap-1">
+        <div className="grid grid-cols-1 gap-1">
           <p className="flex items-center gap-2 text-ink-2 text-xs">
             <Badge>resource</Badge>
             <span className="min-w-0 truncate font-mono">{c.uri ?? c.name}</span>

@@ -26,7 +26,7 @@ import type {
   ParsedServers,
   Provider,
   ProvidersView,
-  RemoveServerOutput,
+  Removed,
   ResolveInput,
   SaveProviderInput,
   SendInput,
@@ -68,8 +68,8 @@ export const mcp = {
   reconnectServer: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:reconnectServer", "McpReconnectServer", input, options),
   /** mcp:removeServer */
-  removeServer: (input: NameInput, options?: CallOptions): Promise<RemoveServerOutput> =>
-    call<RemoveServerOutput>("mcp:removeServer", "McpRemoveServer", input, options),
+  removeServer: (input: NameInput, options?: CallOptions): Promise<Removed> =>
+    call<Removed>("mcp:removeServer", "McpRemoveServer", input, options),
   /** mcp:restoreServer */
   restoreServer: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:restoreServer", "McpRestoreServer", input, options),
@@ -101,8 +101,8 @@ export const tools = {
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
   /** tools:remove */
-  remove: (input: NameInput, options?: CallOptions): Promise<RemoveServerOutput> =>
-    call<RemoveServerOutput>("tools:remove", "ToolsRemove", input, options),
+  remove: (input: NameInput, options?: CallOptions): Promise<Removed> =>
+    call<Removed>("tools:remove", "ToolsRemove", input, options),
   /** tools:restore */
   restore: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restore", "ToolsRestore", input, options),

@@ -665,10 +665,10 @@ export interface RejectedServer {
 
 // From wire/types.go
 /**
- * RemoveServerOutput lets the person take the removal back.
+ * Removed lets the person take a removal back.
  */
-export interface RemoveServerOutput {
-    undoId: string; // for mcp:restoreServer, until the program ends
+export interface Removed {
+    undoId: string; // for mcp:restoreServer or tools:restore, until the program ends
 }
 
 // From wire/types.go

@@ -29,8 +29,8 @@ export function FirstRun({ onPropose }: { onPropose: (text: string) => void }) {
   const tools = live.reduce((n, s) => n + s.status.toolCount, 0);
 
   return (
-    <section aria-label="First steps" className="grid gap-5" data-testid="first-run">
-      <div className="grid gap-1">
+    <section aria-label="First steps" className="grid grid-cols-1 gap-5" data-testid="first-run">
+      <div className="grid grid-cols-1 gap-1">
         <h2 className="font-semibold text-xl">Three lamps to green</h2>
         <p className="text-ink-2">A model that answers, a server with tools, and a first question.</p>
       </div>

@@ -77,7 +77,7 @@ export function Rail({ className, onLeave, focus }: RailProps) {
           }
         />
         <Heading>Agents</Heading>
-        <ul className="grid gap-px">
+        <ul className="grid grid-cols-1 gap-px">
           {agents.data?.map((a) => (
             <li key={a.id}>
               <button
@@ -96,7 +96,7 @@ export function Rail({ className, onLeave, focus }: RailProps) {
           ))}
         </ul>
       </div>
-      <div className="grid gap-px border-line border-t p-2">
+      <div className="grid grid-cols-1 gap-px border-line border-t p-2">
         <Item icon={<ScrollText />} current={path === "/audit"} onClick={go(nav.toAudit)}>
           Audit
         </Item>

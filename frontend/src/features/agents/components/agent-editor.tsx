@@ -34,7 +34,7 @@ export function AgentEditor(props: AgentEditorProps) {
   const names = modelNames(draft.providerId);
   return (
     <form
-      className="grid gap-4"
+      className="grid grid-cols-1 gap-4"
       onSubmit={(e) => {
         e.preventDefault();
         if (draft.name.trim()) onSave({ ...draft, name: draft.name.trim() });
@@ -55,7 +55,7 @@ export function AgentEditor(props: AgentEditorProps) {
           />
         )}
       </Field>
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
         <Field label="Provider">
           {(ids) => (
             <NativeSelect
@@ -91,7 +91,7 @@ export function AgentEditor(props: AgentEditorProps) {
           )}
         </Field>
       </div>
-      <fieldset className="grid gap-1.5">
+      <fieldset className="grid grid-cols-1 gap-1.5">
         <legend className="mb-1 font-medium text-sm">Tools</legend>
         {choices.map((c) => (
           <label key={c.value} className="flex items-center gap-2 text-sm">
@@ -154,7 +154,7 @@ function Chosen({ draft, servers, tools, set }: ChosenProps) {
   }, [servers, tools, search]);
 
   return (
-    <div className="grid gap-2">
+    <div className="grid grid-cols-1 gap-2">
       <Input
         aria-label="Search tools"
         placeholder="Search tools"
@@ -191,7 +191,7 @@ function Chosen({ draft, servers, tools, set }: ChosenProps) {
               ) : (
                 <p className="py-1 font-medium text-sm">{name}</p>
               )}
-              <div className="grid gap-x-4 pl-6 sm:grid-cols-2">
+              <div className="grid grid-cols-1 gap-x-4 pl-6 sm:grid-cols-2">
                 {list.slice(0, mostShown).map((t) => (
                   <label key={t.alias} className="flex min-w-0 items-center gap-2 py-0.5 text-sm">
                     <input

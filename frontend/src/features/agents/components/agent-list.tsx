@@ -13,7 +13,7 @@ interface AgentListProps {
 
 export function AgentList({ agents, modelOf, onEdit, onNew }: AgentListProps) {
   return (
-    <div className="grid gap-3">
+    <div className="grid grid-cols-1 gap-3">
       <ul className="grid divide-y divide-line rounded-lg border border-line bg-surface">
         {agents.map((a) => (
           <li key={a.id} className="flex min-h-14 items-center gap-3 px-3 py-2">

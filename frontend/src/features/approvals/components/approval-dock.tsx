@@ -125,7 +125,7 @@ export function ApprovalDock({ approvals, busy, agentName, onResolve, onLeave }:
           <div
             key={a.id}
             data-approval={a.id}
-            className="grid gap-2 border-line border-b px-3 py-2.5 last:border-b-0"
+            className="grid grid-cols-1 gap-2 border-line border-b px-3 py-2.5 last:border-b-0"
           >
             {batch.length > 1 && (
               <div className="flex items-center gap-2">

@@ -61,7 +61,7 @@ export function AuditInspector({ record: r, who, onClose, onConversation }: Audi
             <code className="font-mono text-xs [overflow-wrap:anywhere]">{r.callId}</code>
           </Fact>
         </dl>
-        <div className="grid gap-1">
+        <div className="grid grid-cols-1 gap-1">
           <h4 className="font-medium text-ink-3 text-xs">Arguments</h4>
           <TextBlock json label="Arguments" text={prettyText(r.arguments || "{}")} />
         </div>

@@ -93,7 +93,7 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
         )}
       </div>
       {progress && !open && (
-        <div className="grid gap-1 px-2.5 pb-2">
+        <div className="grid grid-cols-1 gap-1 px-2.5 pb-2">
           <ProgressBar chunk={progress} />
           <p className="nums truncate text-ink-2 text-xs">{progressText(progress)}</p>
         </div>
@@ -104,8 +104,8 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
         </div>
       )}
       {open && (
-        <div id={bodyId} className="grid gap-3 border-line border-t px-3 py-3">
-          <section className="grid gap-1.5" aria-label="Arguments">
+        <div id={bodyId} className="grid grid-cols-1 gap-3 border-line border-t px-3 py-3">
+          <section className="grid grid-cols-1 gap-1.5" aria-label="Arguments">
             <h4 className="font-medium text-ink-3 text-xs">Arguments</h4>
             <Arguments value={call.arguments} />
           </section>
@@ -114,7 +114,7 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
             <p className={cn("text-sm [overflow-wrap:anywhere]", toneText[look.tone])}>{call.error}</p>
           )}
           {call.result && (
-            <section className="grid gap-1.5" aria-label="Result">
+            <section className="grid grid-cols-1 gap-1.5" aria-label="Result">
               <h4 className="font-medium text-ink-3 text-xs">Result</h4>
               <ResultContent result={call.result} />
             </section>

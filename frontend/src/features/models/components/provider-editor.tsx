@@ -54,7 +54,7 @@ export function ProviderEditor({
 
   return (
     <form
-      className="grid gap-3"
+      className="grid grid-cols-1 gap-3"
       aria-label={provider ? `Settings of ${provider.name}` : `New provider: ${kindNames[kind]}`}
       onSubmit={(e) => {
         e.preventDefault();
@@ -62,7 +62,7 @@ export function ProviderEditor({
       }}
     >
       {!provider && <p className="text-ink-2 text-sm">{kindHints[kind]}</p>}
-      <div className="grid gap-3 sm:grid-cols-2">
+      <div className="grid grid-cols-1 gap-3 sm:grid-cols-2">
         <Field label="Name">
           {(ids) => <Input {...ids} required value={name} onChange={(e) => setName(e.target.value)} />}
         </Field>

@@ -33,10 +33,10 @@ export function ProviderSettings({ onDefault }: ProviderSettingsProps) {
   const defaultId = view.data?.defaultProviderId ?? "";
 
   return (
-    <div className="grid gap-3">
+    <div className="grid grid-cols-1 gap-3">
       <ul className="grid divide-y divide-line rounded-lg border border-line bg-surface">
         {providers.map((p) => (
-          <li key={p.id} className="grid gap-3 px-3 py-2.5">
+          <li key={p.id} className="grid grid-cols-1 gap-3 px-3 py-2.5">
             <div className="flex flex-wrap items-center gap-3">
               <Cpu className="size-4 shrink-0 text-ink-3" aria-hidden />
               <div className="min-w-0 flex-1">

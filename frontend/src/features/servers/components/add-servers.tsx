@@ -59,7 +59,7 @@ export function AddServers({ actions, taken, first, onAdded, onClose, onDemo, de
     <div className="flex h-full min-h-0 flex-col" data-testid="add-servers">
       <div className="min-h-0 flex-1 overflow-y-auto px-5 py-5">
         <div className="mx-auto grid w-full max-w-[720px] gap-4">
-          <div className="grid gap-1">
+          <div className="grid grid-cols-1 gap-1">
             <h3 className="font-semibold text-lg">
               {first ? "Paste a server's JSON to begin" : "Add servers"}
             </h3>
@@ -116,11 +116,11 @@ export function AddServers({ actions, taken, first, onAdded, onClose, onDemo, de
             </Callout>
           ))}
           {rows.length > 0 && (
-            <section className="grid gap-2" aria-label="Servers found">
+            <section className="grid grid-cols-1 gap-2" aria-label="Servers found">
               <h4 className="font-medium text-sm" role="status">
                 Found {plural(rows.length, "server")}
               </h4>
-              <ul className="grid gap-3">
+              <ul className="grid grid-cols-1 gap-3">
                 {rows.map((row) => (
                   <ReviewRowView
                     key={row.key}

@@ -26,7 +26,7 @@ export function KeyRows({ label, noun, values, onChange }: KeyRowsProps) {
     change(rows.map((r) => (r.id === id ? { ...r, ...part } : r)));
 
   return (
-    <fieldset className="grid gap-1.5">
+    <fieldset className="grid grid-cols-1 gap-1.5">
       <legend className="mb-1 font-medium text-sm">{label}</legend>
       {rows.map((r) => {
         const saved = r.v === Mask;

@@ -46,7 +46,10 @@ export function ReviewRowView({
   const skipped = !row.include || row.conflict === "skip";
 
   return (
-    <li data-testid="review-row" className="grid gap-3 rounded-lg border border-line bg-surface p-3">
+    <li
+      data-testid="review-row"
+      className="grid grid-cols-1 gap-3 rounded-lg border border-line bg-surface p-3"
+    >
       <div className="flex flex-wrap items-center gap-2">
         <input
           type="checkbox"
@@ -78,8 +81,8 @@ export function ReviewRowView({
           </Button>
         </div>
       </div>
-      <div className={cn("grid gap-3", skipped && "opacity-60")}>
-        <div className="grid gap-1">
+      <div className={cn("grid grid-cols-1 gap-3", skipped && "opacity-60")}>
+        <div className="grid grid-cols-1 gap-1">
           <code
             className="block whitespace-pre-wrap rounded-md bg-sunken px-2.5 py-1.5 font-mono text-xs [overflow-wrap:anywhere]"
             data-testid="command-line"
@@ -100,9 +103,9 @@ export function ReviewRowView({
         </div>
         {checked && row.problem && !row.report && <Callout tone="warning">{row.problem}</Callout>}
         {row.missing.length > 0 && (
-          <fieldset className="grid gap-2">
+          <fieldset className="grid grid-cols-1 gap-2">
             <legend className="mb-1 font-medium text-sm">Values to fill in</legend>
-            <div className="grid gap-2 sm:grid-cols-2">
+            <div className="grid grid-cols-1 gap-2 sm:grid-cols-2">
               {row.missing.map((place) => (
                 <Field key={place} label={<span className="font-mono text-xs">{placeLabel(place)}</span>}>
                   {(ids) => (

@@ -20,7 +20,7 @@ export function ServerActivity({ name }: { name: string }) {
   if (lines.length === 0)
     return <p className="text-ink-2 text-sm">Nothing logged yet. Lines appear when the server starts.</p>;
   return (
-    <div className="grid gap-2">
+    <div className="grid grid-cols-1 gap-2">
       <div className="flex items-center justify-between">
         <h4 className="font-medium text-sm">Latest lines</h4>
         <CopyButton wide text={lines.join("\n")} label="Copy log" />

@@ -91,7 +91,7 @@ export function ServerDetails(props: ServerDetailsProps) {
       data-testid="server-details"
       aria-label={`Server ${spec.name}`}
     >
-      <header className="grid gap-2 px-5 pt-4 pb-3">
+      <header className="grid grid-cols-1 gap-2 px-5 pt-4 pb-3">
         <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
           {onBack}
           <h3 className="flex min-w-0 flex-1 basis-48 items-center gap-2">

@@ -62,7 +62,7 @@ export function ServerList(props: ServerListProps) {
 
   return (
     <div className="flex h-full min-h-0 flex-col">
-      <div className="grid gap-2 border-line border-b p-3">
+      <div className="grid grid-cols-1 gap-2 border-line border-b p-3">
         <div className="flex gap-2">
           <div className="relative min-w-0 flex-1">
             <Search className="pointer-events-none absolute top-2 left-2 size-4 text-ink-3" aria-hidden />

@@ -17,8 +17,8 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
   const set = (change: Partial<ServerSpec>) => onChange({ ...spec, ...change });
   const stdio = spec.transport === "stdio";
   return (
-    <div className="grid gap-4">
-      <div className="grid gap-4 sm:grid-cols-2">
+    <div className="grid grid-cols-1 gap-4">
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
         {!noName && (
           <Field label="Name" hint="Models see it in the names of its tools.">
             {(ids) => (
@@ -114,7 +114,7 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
 
 function ArgRows({ args, onChange }: { args: readonly string[]; onChange: (args: string[]) => void }) {
   return (
-    <fieldset className="grid gap-1.5">
+    <fieldset className="grid grid-cols-1 gap-1.5">
       <legend className="mb-1 font-medium text-sm">Arguments</legend>
       {args.map((a, i) => (
         <div key={i} className="flex items-center gap-1.5">

@@ -16,7 +16,7 @@ export function TestReportView({ report }: { report: TestReport }) {
   return (
     <section
       aria-label="Test"
-      className="grid gap-2 rounded-md border border-line bg-surface p-3"
+      className="grid grid-cols-1 gap-2 rounded-md border border-line bg-surface p-3"
       data-testid="test-report"
     >
       <p
@@ -29,7 +29,7 @@ export function TestReportView({ report }: { report: TestReport }) {
         <StatusIcon look={report.ok ? looks.ok : looks.failed} className="mt-px" />
         <span className="min-w-0 [overflow-wrap:anywhere]">{report.message}</span>
       </p>
-      <ol className="grid gap-1">
+      <ol className="grid grid-cols-1 gap-1">
         {report.steps.map((s, i) => (
           <li key={i} className="flex items-start gap-2 text-xs">
             <StatusIcon look={looks[s.status]} label={looks[s.status].word} className="size-3.5" />

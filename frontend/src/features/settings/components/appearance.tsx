@@ -13,7 +13,7 @@ export function Appearance() {
   const theme = useSettings().data?.theme || "system";
   const update = useUpdateSettings();
   return (
-    <fieldset className="grid gap-2">
+    <fieldset className="grid grid-cols-1 gap-2">
       <legend className="mb-2 font-medium text-sm">Theme</legend>
       <div className="flex flex-wrap gap-2">
         {themes.map(({ value, label, icon: Icon }) => (

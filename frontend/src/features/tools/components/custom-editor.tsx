@@ -74,7 +74,7 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
 
   return (
     <form
-      className="grid gap-4"
+      className="grid grid-cols-1 gap-4"
       aria-label={tool ? `Custom tool ${tool.name}` : "New custom tool"}
       onSubmit={(e) => {
         e.preventDefault();
@@ -100,7 +100,7 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
           />
         </span>
       </div>
-      <div className="grid gap-4 sm:grid-cols-[1fr_160px]">
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-[1fr_160px]">
         <Field label="Name" error={nameProblem}>
           {(ids) => (
             <Input
@@ -136,7 +136,7 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
           />
         )}
       </Field>
-      <div className="grid gap-1">
+      <div className="grid grid-cols-1 gap-1">
         <p className="font-medium text-sm">Parameters (JSON Schema)</p>
         <CodeEditor
           language="json"
@@ -154,7 +154,7 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
           </p>
         )}
       </div>
-      <div className="grid gap-1">
+      <div className="grid grid-cols-1 gap-1">
         <p className="font-medium text-sm">Code (JavaScript)</p>
         <CodeEditor
           language="javascript"
@@ -183,7 +183,7 @@ export function CustomEditor({ draftKey, tool, taken, runnable, view, onSave, on
         )}
       </div>
       {runnable && tool && view && (
-        <section className="grid gap-2 border-line border-t pt-4">
+        <section className="grid grid-cols-1 gap-2 border-line border-t pt-4">
           <h4 className="font-medium text-sm">Try it</h4>
           <TryIt view={view} />
         </section>

@@ -84,7 +84,7 @@ function Body({ view, waiting, onServer }: ToolRowProps) {
   const { tool } = view;
   const rows = parameterRows(tool.inputSchema);
   return (
-    <Tabs defaultValue="try" className="grid gap-3">
+    <Tabs defaultValue="try" className="grid grid-cols-1 gap-3">
       <TabList aria-label={`About ${tool.ref.name}`}>
         <Tab value="try">Try it</Tab>
         <Tab value="about">Description</Tab>
@@ -93,14 +93,14 @@ function Body({ view, waiting, onServer }: ToolRowProps) {
       <TabPanel value="try">
         <TryIt view={view} waiting={waiting} onServer={onServer} />
       </TabPanel>
-      <TabPanel value="about" className="grid gap-3">
+      <TabPanel value="about" className="grid grid-cols-1 gap-3">
         <p className="whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">
           {tool.description || "The server gives no description."}
         </p>
         {rows.length > 0 && (
-          <dl className="grid gap-2">
+          <dl className="grid grid-cols-1 gap-2">
             {rows.map((r) => (
-              <div key={r.name} className="grid gap-0.5 border-line border-l-2 pl-2">
+              <div key={r.name} className="grid grid-cols-1 gap-0.5 border-line border-l-2 pl-2">
                 <dt className="flex flex-wrap items-baseline gap-2 font-mono text-xs">
                   {r.name} <span className="text-ink-3">{r.type}</span>
                   {r.required && <span className="font-sans text-ink-3">required</span>}
@@ -117,7 +117,7 @@ function Body({ view, waiting, onServer }: ToolRowProps) {
         )}
         {view.decision.why && <p className="text-ink-2 text-xs">{view.decision.why}</p>}
       </TabPanel>
-      <TabPanel value="schema" className="grid gap-2">
+      <TabPanel value="schema" className="grid grid-cols-1 gap-2">
         <TextBlock json label="Input schema" text={pretty(tool.inputSchema)} />
         {tool.outputSchema !== undefined && (
           <TextBlock json label="Output schema" text={pretty(tool.outputSchema)} />

@@ -51,7 +51,7 @@ export function TryIt({ view, waiting, onServer }: TryItProps) {
   return (
     <section
       aria-label={`Try ${tool.ref.name}`}
-      className="grid gap-3"
+      className="grid grid-cols-1 gap-3"
       onKeyDown={onKeyDown}
       data-testid="try-it"
     >
@@ -143,7 +143,7 @@ function Outcome({ output, onServer }: OutcomeProps) {
   const r = output.result;
   const has = (r?.content?.length ?? 0) > 0 || r?.structuredContent !== undefined;
   return (
-    <div className="grid gap-2" data-testid="outcome">
+    <div className="grid grid-cols-1 gap-2" data-testid="outcome">
       <p className={cn("flex items-center gap-2 font-medium text-sm", toneText[look.tone])} role="status">
         <StatusIcon look={look} />
         {look.word}
@@ -161,7 +161,7 @@ function Outcome({ output, onServer }: OutcomeProps) {
           )}
         </div>
       )}
-      <Tabs defaultValue={has ? "rendered" : "model"} className="grid gap-2">
+      <Tabs defaultValue={has ? "rendered" : "model"} className="grid grid-cols-1 gap-2">
         <TabList aria-label="Result">
           <Tab value="rendered">Rendered</Tab>
           <Tab value="structured" disabled={r?.structuredContent === undefined}>
