@@ -10,7 +10,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const binary = resolve(here, process.env.PATCHBAY_BIN ?? "../../bin/patchbay");
 const chromiumPath =
   process.env.CHROMIUM_BIN ??
-  ["/usr/bin/chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"].find((p) => existsSync(p)) ??
+  ["/usr/bin/chromium", "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"].find((p) =>
+    existsSync(p),
+  ) ??
   "chromium";
 export const artifacts = resolve(here, "../../artifacts");
 mkdirSync(artifacts, { recursive: true });
