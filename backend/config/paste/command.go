@@ -69,13 +69,22 @@ func splitLines(t string) []line {
 	return out
 }
 
+// maxLine is longer than any command line that a system would start.
+const maxLine = 256 << 10
+
 // readable reports whether a line is an address or a command line rather than prose.
 func readable(s string) bool {
 	if !strings.ContainsAny(s, " \t") && (isWebAddress(s) || isLink(s)) {
 		return true
 	}
+	if len(s) > maxLine {
+		return false
+	}
 	if rest, env := peelEnv(s); len(env) > 0 {
-		return rest == "" || readable(rest)
+		if rest == "" || isWebAddress(rest) {
+			return true
+		}
+		s = rest
 	}
 	words, err := entry.Split(s)
 	if err != nil {

@@ -392,6 +392,9 @@ func (c *collector) container(v *hujson.Value, path string) *Error {
 			return nil
 		}
 		for i := range t.Members {
+			if len(c.p.found) > MaxServers {
+				return tooMany()
+			}
 			m := &t.Members[i]
 			key := jsonc.Key(m)
 			at := path + "/" + jsonc.Escape(key)
@@ -407,6 +410,9 @@ func (c *collector) container(v *hujson.Value, path string) *Error {
 		}
 	case *hujson.Array:
 		for i := range t.Elements {
+			if len(c.p.found) > MaxServers {
+				return tooMany()
+			}
 			e := &t.Elements[i]
 			at := path + "/" + strconv.Itoa(i)
 			if c.described(e, at) {

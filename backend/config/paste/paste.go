@@ -132,6 +132,7 @@ type parser struct {
 	inBlock  bool
 	block    int   // number of the fenced block that is read, 0 outside
 	starts   []int // of the lines
+	yamlRead int   // bytes of YAML that were tried
 }
 
 // found is one server before names are settled.

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
@@ -247,8 +250,19 @@ func FuzzParse(f *testing.F) {
 	} {
 		f.Add(s)
 	}
+	samples, err := filepath.Glob("testdata/pastes/*.txt")
+	require.NoError(f, err)
+	for _, file := range samples {
+		b, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(string(b))
+	}
 	f.Fuzz(func(t *testing.T, s string) {
+		began := time.Now()
 		r, err := Parse(s)
+		if d := time.Since(began); d > 3*time.Second {
+			t.Fatalf("took %v", d)
+		}
 		if err != nil {
 			var e *Error
 			if !errors.As(err, &e) || e.Reason == "" || e.Message == "" {

@@ -30,7 +30,7 @@ func numbered(n int) string {
 
 // A paste of any shape up to the limit must not freeze the window.
 func TestLargeAndHostileTextsAreReadInTime(t *testing.T) {
-	n := MaxBytes / 8
+	n := MaxBytes / 8 // the whole size takes a minute on a small machine
 	if os.Getenv("PASTE_FULL") != "" {
 		n = MaxBytes
 	}
@@ -100,7 +100,7 @@ func TestLargeAndHostileTextsAreReadInTime(t *testing.T) {
 			began := time.Now()
 			_, err := Parse(text[:min(len(text), n)])
 			t.Log(time.Since(began), err)
-			assert.Less(t, time.Since(began), 10*time.Second)
+			assert.Less(t, time.Since(began), 3*time.Second)
 		})
 	}
 }

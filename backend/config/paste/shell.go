@@ -10,7 +10,7 @@ import (
 // before the command: $env:KEY = "value"; set KEY=value && export KEY=value;
 // They are settings of the server, so no shell is needed for them.
 func peelEnv(s string) (rest string, env map[string]string) {
-	for range 100 {
+	for range maxPeeled {
 		next, k, v, ok := peelOne(s)
 		if !ok {
 			break
@@ -21,8 +21,10 @@ func peelEnv(s string) (rest string, env map[string]string) {
 	return s, env
 }
 
+const maxPeeled = 100
+
 func peelOne(s string) (rest, key, value string, ok bool) {
-	lower := strings.ToLower(s)
+	lower := strings.ToLower(s[:min(len(s), len("export "))])
 	switch {
 	case strings.HasPrefix(lower, "$env:"):
 		k, tail, found := strings.Cut(s[len("$env:"):], "=")

@@ -89,7 +89,13 @@ func tomlServer(l string) bool {
 	return false
 }
 
+// tomlBytes is how much TOML is read.
+const tomlBytes = 2 << 20
+
 func (p *parser) toml(src source) *Error {
+	if len(src.text) > tomlBytes {
+		return p.errorAt(src, 0, TooLarge, "The TOML is larger than %d MiB. Paste only the part with the servers.", tomlBytes>>20)
+	}
 	src = plain(src)
 	t, err := p.tomlTree(src)
 	if err != nil {
@@ -101,10 +107,12 @@ func (p *parser) toml(src source) *Error {
 // tomlRegions reads the tables of servers in a text that is not TOML as a whole.
 func (p *parser) tomlRegions(src source) bool {
 	start, last, ok := -1, 0, false
+	tries := 20
 	flush := func() {
-		if start < 0 {
+		if start < 0 || tries == 0 {
 			return
 		}
+		tries--
 		before := len(p.found)
 		if err := p.toml(src.sub(start, last)); err == nil {
 			ok = true
@@ -113,7 +121,7 @@ func (p *parser) tomlRegions(src source) bool {
 		}
 		start = -1
 	}
-	for off := 0; off < len(src.text); {
+	for off := 0; off < len(src.text) && tries > 0; {
 		end := lineEnd(src.text, off)
 		l := strings.TrimSpace(src.text[off:end])
 		switch {

@@ -48,14 +48,23 @@ func literal(s string, off int) *tree {
 // put adds a member. A name that is there already is added again, because the
 // reader of servers has to refuse it.
 func (t *tree) put(name string, nameOff int, v *tree) {
-	t.get("")
-	t.index[name] = len(t.items)
+	if t.index != nil {
+		t.index[name] = len(t.items)
+	}
 	t.names = append(t.names, treeName{name, nameOff})
 	t.items = append(t.items, v)
 }
 
 // get returns the last member of that name, or nil.
 func (t *tree) get(name string) *tree {
+	if len(t.names) < 16 {
+		for i := len(t.names) - 1; i >= 0; i-- {
+			if t.names[i].text == name {
+				return t.items[i]
+			}
+		}
+		return nil
+	}
 	if t.index == nil {
 		t.index = make(map[string]int, len(t.names))
 		for i, n := range t.names {

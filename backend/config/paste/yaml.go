@@ -124,7 +124,17 @@ func (p *parser) yaml(src source) *Error {
 // yamlDocuments bounds how many documents one text may hold.
 const yamlDocuments = 100
 
+// yamlBytes is how much YAML is read: its parser takes a second for a megabyte.
+// yamlEffort bounds the tries with parts of a text.
+const (
+	yamlBytes  = 1 << 20
+	yamlEffort = 2 * yamlBytes
+)
+
 func (p *parser) yamlWhole(src source) *Error {
+	if p.yamlRead += len(src.text); len(src.text) > yamlBytes || p.yamlRead > yamlEffort {
+		return p.errorAt(src, 0, TooLarge, "The YAML is larger than %d MiB. Paste only the part with the servers.", yamlBytes>>20)
+	}
 	src = plain(src)
 	dec := yaml.NewDecoder(strings.NewReader(src.text))
 	var first *Error
