@@ -151,13 +151,26 @@ func (a *adder) option(words []string) (used int, err *Error) {
 	return used, nil
 }
 
+func badName(s string) *Error {
+	if strings.TrimSpace(s) == "" {
+		return &Error{Reason: BadName, Message: "The command adds a server whose name is empty. Write a name behind add."}
+	}
+	if len(s) > 200 {
+		return &Error{Reason: BadName, Message: "The command adds a server whose name is longer than 200 bytes. Give it a shorter one."}
+	}
+	return nil
+}
+
 func (a *adder) finish() (*found, *Error) {
 	spec, pos := a.spec, a.pos
 	if len(pos) == 0 {
 		return nil, &Error{Reason: MissingCommand, Message: "The command adds a server, but names none. Write the name behind add."}
 	}
+	if err := badName(pos[0]); err != nil {
+		return nil, err
+	}
 	f := &found{named: true}
-	spec.Name = pos[0]
+	spec.Name = strings.TrimSpace(pos[0])
 	switch {
 	case a.address != "":
 		spec.URL = a.address
@@ -223,7 +236,10 @@ func mcpAddJSON(words []string) (*found, *Error) {
 	if len(pos) < 2 {
 		return nil, &Error{Reason: Truncated, Message: "Behind add-json must stand a name and the server's JSON in single quotes."}
 	}
-	return jsonServer(pos[0], pos[1], "Behind add-json")
+	if err := badName(pos[0]); err != nil {
+		return nil, err
+	}
+	return jsonServer(strings.TrimSpace(pos[0]), pos[1], "Behind add-json")
 }
 
 // jsonServer reads one server's JSON that stands among the words of a command.

@@ -62,11 +62,45 @@ func splitLines(t string) []line {
 		if n := len(s); n >= 2 && s[0] == '`' && s[n-1] == '`' {
 			s = strings.Trim(s, "`")
 		}
-		if s != "" && !strings.HasPrefix(s, "#") {
+		if s = typed(s); s != "" && !strings.HasPrefix(s, "#") {
 			out = append(out, line{text: s, off: start})
 		}
 	}
 	return out
+}
+
+// typed undoes what word processors do to a command line, quotes and dashes,
+// and takes a comment at its end away.
+func typed(s string) string {
+	if strings.ContainsAny(s, "“”„‘’–—") {
+		words := strings.Fields(strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "‘", "'", "’", "'").Replace(s))
+		for i, w := range words {
+			if bare := strings.TrimLeft(w, "-–—"); bare != w && bare != "" && strings.ContainsAny(w[:len(w)-len(bare)], "–—") {
+				dashes := "--"
+				if len(bare) == 1 {
+					dashes = "-"
+				}
+				words[i] = dashes + bare
+			}
+		}
+		if readable := strings.Join(words, " "); isCommand(strings.Fields(readable)) {
+			s = readable
+		}
+	}
+	quote := byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '#' && i > 0 && s[i-1] == ' ':
+			return strings.TrimSpace(s[:i])
+		}
+	}
+	return s
 }
 
 // maxLine is longer than any command line that a system would start.

@@ -284,7 +284,7 @@ func (p *parser) collect(d *jsonc.Doc, src source) *Error {
 		if err := c.object(&d.Root, t, "", 0); err != nil {
 			return err
 		}
-		if tools := jsonc.Member(t, "tools"); c.n > 0 && tools != nil && len(elements(tools)) > 0 {
+		if tools := jsonc.Member(t, "tools"); c.n > 0 && tools != nil && len(elements(tools)) > 0 && !callsServers(tools) {
 			p.warn("The %d custom tools in the text were left out; only servers are read.", len(elements(tools)))
 		}
 	case *hujson.Array:
@@ -333,6 +333,7 @@ func (c *collector) object(v *hujson.Value, o *hujson.Object, path string, depth
 		at := path + "/" + jsonc.Escape(key)
 		switch {
 		case isWrapper(key):
+		case key == "tools" && callsServers(&m.Value):
 		case (key == "mcp" || key == "extensions") && c.holdsServers(&m.Value):
 		default:
 			continue
@@ -471,6 +472,9 @@ func (c *collector) argv(a *hujson.Array) bool {
 }
 
 func (c *collector) add(name, path string, v *hujson.Value) {
+	if name == "" {
+		name = label(v)
+	}
 	c.n++
 	if c.builtIn(name, v) {
 		return

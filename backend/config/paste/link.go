@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"patchbay/backend/config/internal/entry"
 )
 
 // BadLink is the reason for a link whose configuration cannot be unpacked.
@@ -74,6 +76,8 @@ func (p *parser) link(src source, off int, s string) *Error {
 	switch strings.ToLower(scheme) {
 	case "ws", "wss":
 		return p.errorAt(src, off, UnknownTransport, "Servers cannot be reached over WebSocket (%s://); use an http or https address.", scheme)
+	case "ftp", "ftps", "sftp", "file", "tcp", "udp", "unix", "ssh", "git", "stdio":
+		return p.errorAt(src, off, BadURL, "An address of a server must begin with http:// or https://, not with %s:.", scheme)
 	}
 	got, msg := unpack(strings.ReplaceAll(s, "&amp;", "&"), 0)
 	if msg != "" {
@@ -102,8 +106,8 @@ func (p *parser) link(src source, off int, s string) *Error {
 	if len(p.found) == before+1 {
 		f := &p.found[before]
 		f.missing = append(f.missing, got.must...)
-		if f.spec.Name == "" && got.name != "" {
-			f.name(got.name)
+		if name := strings.TrimSpace(got.name); f.spec.Name == "" && name != "" && len(name) <= 200 && !entry.HasControl(name, false) {
+			f.name(name)
 		}
 	}
 	return nil

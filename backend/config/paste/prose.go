@@ -82,6 +82,11 @@ func (p *parser) oneLine(src source) *Error {
 		}
 	}
 	if len(hits) == 0 {
+		for _, l := range addresses(src.text) {
+			look(l.text, l.off)
+		}
+	}
+	if len(hits) == 0 {
 		return p.errorAt(src, 0, Prose, "This text holds no configuration of a server. Paste its JSON, its address (https://…) or its command line (npx …).")
 	}
 	best := 0
@@ -97,6 +102,29 @@ func (p *parser) oneLine(src source) *Error {
 	p.warn("Only the line %q was read; the rest of the text is not configuration.", short(where[best].text))
 	p.add(hits[best])
 	return nil
+}
+
+// addresses returns the web addresses in a text that can only be servers.
+func addresses(t string) []line {
+	var out []line
+	for off := 0; len(out) < 50; {
+		i := strings.Index(t[off:], "http")
+		if i < 0 {
+			break
+		}
+		start := off + i
+		end := strings.IndexFunc(t[start:], func(r rune) bool { return isSpace(r) || strings.ContainsRune("()[]<>\"'`,;", r) })
+		if end < 0 {
+			end = len(t) - start
+		}
+		off = start + max(end, len("http"))
+		s := strings.TrimRight(t[start:start+end], ".:!?")
+		path, _, _ := strings.Cut(strings.TrimRight(s, "/"), "?")
+		if isWebAddress(s) && (strings.HasSuffix(path, "/mcp") || strings.HasSuffix(path, "/sse")) && !strings.Contains(path, "://github.com/") {
+			out = append(out, line{s, start})
+		}
+	}
+	return out
 }
 
 // codeSpans returns what stands in `single backticks`.

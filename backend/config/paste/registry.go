@@ -100,14 +100,14 @@ func (c *collector) registry(path string, v *hujson.Value) {
 	var d data
 	dec := json.NewDecoder(strings.NewReader(string(jsonc.Standard(v))))
 	dec.UseNumber()
-	f := found{src: c.src, offset: v.StartOffset, path: path, named: true}
+	f := found{src: c.src, offset: v.StartOffset, path: path}
 	if err := dec.Decode(&d); err != nil {
 		f.problem = &entry.Problem{Reason: entry.WrongType, Message: "The description of the server cannot be read.", Path: path, Offset: v.StartOffset}
 		c.p.add(f)
 		return
 	}
 	name := registryName(d.text("name"))
-	f.spec.Name = name
+	f.spec.Name, f.named = name, name != ""
 	packages, remotes := d.list("packages"), d.list("remotes")
 	var ways, unusable []string
 	var r *recipe

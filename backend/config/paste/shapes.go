@@ -102,3 +102,29 @@ func (c *collector) described(v *hujson.Value, path string) bool {
 	}
 	return false
 }
+
+// callsServers reports whether v is the list of tools of a request to a model,
+// with servers in it.
+func callsServers(v *hujson.Value) bool {
+	for _, e := range elements(v) {
+		o, ok := e.Value.(*hujson.Object)
+		if !ok || jsonc.Member(o, "server_url") == nil {
+			return false
+		}
+	}
+	return len(elements(v)) > 0
+}
+
+// label is the name that a request to a model gives its server.
+func label(v *hujson.Value) string {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok || jsonc.Member(o, "name") != nil {
+		return ""
+	}
+	m := jsonc.Member(o, "server_label")
+	if m == nil {
+		return ""
+	}
+	s, _ := jsonc.String(m)
+	return s
+}

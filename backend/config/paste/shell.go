@@ -107,6 +107,10 @@ func isInstaller(words []string) bool {
 		return false
 	}
 	sub := words[1]
+	switch strings.ToLower(words[0]) {
+	case "curl", "wget", "cd", "mkdir", "echo", "cat", "chmod", "source", "invoke-webrequest":
+		return true
+	}
 	switch strings.ToLower(baseName(words[0])) {
 	case "npm", "pnpm", "yarn", "bun":
 		switch sub {
@@ -138,7 +142,7 @@ func isInstaller(words []string) bool {
 	return false
 }
 
-const installerMessage = "This command installs something and starts no server. Paste the command that starts the server, or its JSON."
+const installerMessage = "This command installs or fetches something and starts no server. Paste the command that starts the server, or its JSON."
 
 // unwrap takes "cmd /c" off: a script such as npx is started without it on
 // every system.

@@ -12,6 +12,7 @@ import (
 // extras reads the fields by which other programs name values that they keep
 // elsewhere: in their own secret store or in the environment.
 func (d *Decoder) extras(o *hujson.Object, spec *core.ServerSpec) {
+	d.leadingEnv(spec)
 	for _, name := range d.names(o, "env_keys") { // Goose
 		if _, ok := spec.Env[name]; !ok {
 			put(&spec.Env, name, "")
@@ -66,6 +67,36 @@ func (d *Decoder) extras(o *hujson.Object, spec *core.ServerSpec) {
 		d.warn("%q was taken off: %s is started without it on every system.", spec.Command+" "+spec.Args[0], command)
 		spec.Command, spec.Args = command, args
 	}
+}
+
+// leadingEnv moves the variables before a command, "env KEY=value npx …", to
+// where they belong.
+func (d *Decoder) leadingEnv(spec *core.ServerSpec) {
+	words := append([]string{spec.Command}, spec.Args...)
+	if words[0] == "env" {
+		words = words[1:]
+	}
+	n := 0
+	for n < len(words)-1 && isVariable(words[n]) {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	for _, w := range words[:n] {
+		k, v, _ := strings.Cut(w, "=")
+		if _, ok := spec.Env[k]; !ok {
+			put(&spec.Env, k, v)
+		}
+	}
+	spec.Command, spec.Args = words[n], words[n+1:]
+}
+
+func isVariable(w string) bool {
+	k, _, ok := strings.Cut(w, "=")
+	return ok && k != "" && !strings.ContainsFunc(k, func(r rune) bool {
+		return r != '_' && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
 }
 
 func put(m *map[string]string, k, v string) {
