@@ -294,6 +294,9 @@ func (p *parser) lines(src source) *Error {
 func (p *parser) lineServer(s string) (*found, *Error) {
 	s, before := peelEnv(strings.TrimSpace(s))
 	if s == "" {
+		if before == nil {
+			return nil, nil
+		}
 		return &found{spec: Server{Env: before}}, nil
 	}
 	if isWebAddress(s) && !strings.ContainsAny(s, " \t") {
@@ -308,7 +311,7 @@ func (p *parser) lineServer(s string) (*found, *Error) {
 	}
 	words, err := entry.Split(s)
 	if err != nil {
-		return nil, &Error{Reason: Truncated, Message: "The command line cannot be read: " + err.Error() + "."}
+		return nil, &Error{Reason: Truncated, Message: "The command line cannot be read: " + err.Error() + ". Copy it again, to its end."}
 	}
 	if !isCommand(words) {
 		return nil, nil

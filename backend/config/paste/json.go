@@ -441,7 +441,7 @@ func (c *collector) container(v *hujson.Value, path string) *Error {
 // line reads a text in the place of a server: an address or a command line.
 func (c *collector) line(name, path, s string, v *hujson.Value) bool {
 	f, err := c.p.lineServer(s)
-	if err != nil || f == nil {
+	if err != nil || f == nil || f.spec.Command == "" && f.spec.URL == "" {
 		return false
 	}
 	f.src, f.offset, f.path = c.src, v.StartOffset, path

@@ -24,7 +24,7 @@ func blank() *regexp.Regexp {
 		`(^|[/\\])your([/\\]|$)`,
 		`^my[-_](api|secret|access|auth)?[-_]?(key|token)$`,
 		`[/\\](users|home)[/\\](username|yourname|your-name)([/\\]|$)`,
-		`^\.{3}$|…$`,
+		`^\.{3}$|…$|^[a-z]{2,10}[-_][a-z0-9_-]*\.{3}$`,
 	}, "|"))
 }
 

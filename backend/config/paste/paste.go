@@ -1,7 +1,12 @@
 // Package paste reads the configuration of MCP servers in whatever form a
-// person copied it: the JSON of many programs, with the damage that chat
-// windows and web pages do to it, a command line, a link. It is pure: it starts
+// person copied it: the JSON, YAML and TOML of many programs, with the damage
+// that chat windows and web pages do to it, a command line, an address, a link
+// that adds a server, a description of the MCP registry. It is pure: it starts
 // nothing, reads no file and expands no placeholder.
+//
+// A dialect that is not JSON is turned into JSON whose every byte knows its
+// place in the text (see tree), so that all of them share one reader, one set
+// of refusals and places that fit what the person sees.
 package paste
 
 import (
