@@ -204,7 +204,7 @@ func (a *adder) finish() (*found, *Error) {
 		f.spec.Transport = entry.GuessTransport(spec.URL)
 	case spec.URL == "":
 		f.spec.Transport = core.TransportStdio
-		if spec.Command == "" {
+		if strings.TrimSpace(spec.Command) == "" {
 			f.problem = &entry.Problem{Reason: entry.MissingCommand, Message: spec.Name + ": there is no command."}
 		}
 	default:

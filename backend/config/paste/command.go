@@ -133,6 +133,9 @@ func isCommand(words []string) bool {
 	if len(rest) == 0 {
 		return len(env) > 0
 	}
+	if strings.TrimSpace(rest[0]) == "" {
+		return false
+	}
 	if len(env) > 0 || isLauncher(rest[0]) {
 		return !(len(env) == 0 && len(rest) > 1 && strings.HasSuffix(rest[len(rest)-1], ".") && !strings.ContainsAny(rest[1], "-/@._"))
 	}
