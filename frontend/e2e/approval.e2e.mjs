@@ -20,6 +20,7 @@ async function say(text) {
   const composer = page.getByRole("textbox", { name: "Message" });
   await composer.fill(text);
   await composer.press("Enter");
+  await page.waitForFunction(() => document.querySelector("textarea")?.value === "");
 }
 
 const bar = () => page.getByTestId("approval-bar");
@@ -61,9 +62,9 @@ test("a destructive tool asks again, and allowing for the chat is remembered", a
   await page.waitForTimeout(700);
   await page.keyboard.press("s");
   await bar().waitFor({ state: "detached" });
-  const before = await page.locator('[data-status="done"]').count();
-  await say('/call demo__write_note {"name":"b","text":"four"}');
-  await page.waitForFunction((n) => document.querySelectorAll('[data-status="done"]').length > n, before);
+  await page.getByText("Wrote the note b.").first().waitFor();
+  await say('/call demo__write_note {"name":"c","text":"four"}');
+  await page.getByText("Wrote the note c.").first().waitFor();
   assert.equal(await bar().count(), 0);
 });
 
