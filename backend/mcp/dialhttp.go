@@ -80,12 +80,17 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	for k, v := range a.spec.Headers {
 		rt.header.Set(k, v)
 	}
+	if rt.auth = d.authorizer(a.spec, u, a.log, !a.trial); rt.auth != nil {
+		l.auth = rt.auth
+		a.log.secrets.also.Store(&rt.auth.hidden)
+	}
 	rt.onListen = func() { l.lose("The server ended its stream of changes.") }
 	rt.onDenied = func() { l.denied.Store(true) }
 	rt.logged = func(level, text string) { a.log.add(level+": ", text) }
 	r := &httpRPC{rt: rt, ctx: lctx, sinks: map[string]*sink{}}
+	l.asks = d.questions(lctx, a.spec.Name, r.running)
 	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
-		clientOptions(d.o, l.touch, r.progress, func(level, text string) {
+		clientOptions(l.asks, l.touch, r.progress, func(level, text string) {
 			rt.logged(level, text)
 			r.logged(level, text)
 		}))
@@ -139,9 +144,15 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int, body string, waited time.Duration) *dialError {
 	var we *jsonrpc.Error
 	var de *dialError
+	var ae *authError
 	switch {
+	case errors.As(err, &ae):
+		de = failed(stepHandshake, core.FixReconnect, false, "%s", ae.message)
+		if ae.final {
+			de.fix, de.final, de.code = core.FixEdit, true, core.CodeNeedsAuth
+		}
 	case denied != 0:
-		de = signIn(spec, denied)
+		de = needsSignIn(spec, denied)
 	case errors.Is(err, context.DeadlineExceeded):
 		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s.", u.Host, seconds(waited))
 	case status >= 400 && status != 200:
@@ -164,8 +175,8 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	return de
 }
 
-// signIn is the error of a server that refuses us.
-func signIn(spec core.ServerSpec, status int) *dialError {
+// needsSignIn is the error of a server that refuses us.
+func needsSignIn(spec core.ServerSpec, status int) *dialError {
 	de := &dialError{step: stepHandshake, state: core.StateNeedsSignIn, fix: core.FixSignIn, code: core.CodeNeedsAuth, final: true,
 		message: fmt.Sprintf("%s wants you to sign in (HTTP %d). Sign in, or add the key it asks for to its headers.", spec.Name, status)}
 	if len(spec.Headers) > 0 {
