@@ -17,6 +17,8 @@ import (
 type rpc interface {
 	callTool(ctx context.Context, name string, args json.RawMessage, callID string, s *sink) ([]byte, error)
 	listTools(ctx context.Context, cursor string) ([]byte, error)
+	// mirrors reports whether calls repeat arguments in headers.
+	mirrors() bool
 }
 
 // link is one live connection with a server. It ends by itself (lost) or by

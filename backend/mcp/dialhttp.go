@@ -117,6 +117,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 		return nil, refused && denied == 0, explainHTTP(a.spec, u, err, status, denied, body, time.Since(began))
 	}
 	l.session, r.session = session, session
+	l.denied.Store(false) // that was the probe
 	l.version = session.InitializeResult().ProtocolVersion
 	r.modern = l.version >= versionModern
 	l.rpc = r

@@ -44,6 +44,7 @@ type roundTripper struct {
 	mu      sync.Mutex
 	statusI int    // of the last answer to initialize; 0: none
 	denied  int    // 401 or 403, if one was the last answer
+	deniedP int    // 401 or 403, if one was the answer to the probe
 	bodyI   string // begin of a refused initialize
 }
 
@@ -263,11 +264,15 @@ func (t *roundTripper) seen(method string, resp *http.Response) {
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
 		t.denied = resp.StatusCode
 	}
+	if method == "server/discover" {
+		t.deniedP = t.denied
+	}
 	if method != "initialize" {
 		return
 	}
 	t.statusI, t.bodyI = resp.StatusCode, ""
 	if resp.StatusCode >= 400 {
+		t.denied = max(t.denied, t.deniedP) // it knows no handshake, but whom to let in
 		b, _ := readAll(resp.Body, -1, 64<<10)
 		resp.Body.Close()
 		resp.Body = io.NopCloser(bytes.NewReader(b))

@@ -68,6 +68,8 @@ func (r *stdioRPC) callTool(ctx context.Context, name string, args json.RawMessa
 	}
 }
 
+func (r *stdioRPC) mirrors() bool { return false }
+
 func (r *stdioRPC) listTools(ctx context.Context, cursor string) ([]byte, error) {
 	p := []byte(`{`)
 	if cursor != "" {
@@ -154,6 +156,8 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 	}
 	return encodeResult(res)
 }
+
+func (r *httpRPC) mirrors() bool { return r.modern }
 
 func (r *httpRPC) listTools(ctx context.Context, cursor string) ([]byte, error) {
 	l := &lift{method: "tools/list"}

@@ -135,9 +135,10 @@ func (sc scenario) auth() (mcp.AuthConfig, error) {
 	return c, nil
 }
 
-// connected waits until the server is, signing in where that is wanted.
+// connected waits until the server is, signing in where that is wanted: again
+// when the token is not accepted, but not for ever.
 func (p *player) connected() error {
-	for signedIn := false; ; {
+	for signIns := 0; ; {
 		if err := p.WaitSettled(p.ctx); err != nil {
 			return err
 		}
@@ -145,11 +146,11 @@ func (p *player) connected() error {
 		switch {
 		case st.State == core.StateConnected:
 			return nil
-		case st.State == core.StateNeedsSignIn && !signedIn:
+		case st.State == core.StateNeedsSignIn && signIns < 3:
 			if err := p.SignIn(p.ctx, server); err != nil {
 				return err
 			}
-			signedIn = true
+			signIns++
 		default:
 			return fmt.Errorf("%s: %s %s", st.State, st.Message, st.Detail)
 		}
