@@ -179,7 +179,7 @@ func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err
 		}
 		return core.Errorf(code, "The tool %s cannot be called: %s", ref, ae.message)
 	case l.denied.Load():
-		return core.Errorf(core.CodeNeedsAuth, "The server %s wants you to sign in before it runs %s. Sign in, then try again.", s.spec.Name, ref.Name)
+		return core.Errorf(core.CodeNeedsAuth, "The server %s wants you to sign in before it runs %s (HTTP 401). Sign in, then try again.", s.spec.Name, ref.Name)
 	case errors.As(err, &he) && he.status == 403 && l.needs() != "":
 		return core.Errorf(core.CodeNeedsAuth, "The server %s wants more permission for %s (%s). Sign in again to give it.", s.spec.Name, ref.Name, l.needs())
 	case errors.As(err, &he) && (he.status == 401 || he.status == 403):
