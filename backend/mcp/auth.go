@@ -172,8 +172,10 @@ type authorizer struct {
 	o      *Options
 	work   *workers
 	http   *http.Client
-	log    *logRing
 	hidden redactor
+
+	log    atomic.Pointer[logRing]
+	inside atomic.Bool // the server is in a private network
 
 	tok     atomic.Pointer[grant]
 	refused atomic.Pointer[refusal]
@@ -182,7 +184,14 @@ type authorizer struct {
 	loaded  bool
 	renewal *renewal // in flight; nil for none
 	pending *signIn  // in flight; nil for none
+	// hopeless is why no token was given lately; nil if it was, or there may be one.
+	hopeless *authError
+	since    time.Time
 }
+
+// hopelessFor is how long a final refusal counts for all who ask for a token: a
+// handshake alone asks several times, and some servers lock out who insists.
+const hopelessFor = 5 * time.Second
 
 // renewal is one attempt to get a new token, for which everybody waits.
 type renewal struct {
@@ -192,12 +201,15 @@ type renewal struct {
 }
 
 func newAuthorizer(server string, u *url.URL, cfg AuthConfig, o *Options, w *workers, log *logRing) *authorizer {
-	return &authorizer{server: server, url: u, cfg: cfg, o: o, work: w, log: log, http: guardedClient(isLoopback(u.Hostname()))}
+	a := &authorizer{server: server, url: u, cfg: cfg, o: o, work: w}
+	a.log.Store(log)
+	a.http = guardedClient(a.admit)
+	return a
 }
 
 // say adds a line to the server's log.
 func (a *authorizer) say(format string, args ...any) {
-	a.log.add("· sign-in: ", a.hidden.hide(fmt.Sprintf(format, args...)))
+	a.log.Load().add("· sign-in: ", a.hidden.hide(fmt.Sprintf(format, args...)))
 }
 
 func (a *authorizer) tokenName() string { return "oauth/token/" + a.server }
@@ -251,9 +263,9 @@ func (a *authorizer) load(ctx context.Context) {
 	a.tok.Store(g)
 }
 
-// keep makes g the token and stores it; nil forgets the one there was. The
-// caller holds a.mu.
-func (a *authorizer) keep(ctx context.Context, g *grant) {
+// keep makes g the token and stores it; nil forgets the one there was. The error
+// is that of the store; the token counts all the same. The caller holds a.mu.
+func (a *authorizer) keep(ctx context.Context, g *grant) error {
 	a.loaded = true
 	a.tok.Store(g)
 	var err error
@@ -263,11 +275,16 @@ func (a *authorizer) keep(ctx context.Context, g *grant) {
 		a.hidden.learn([]string{g.Access, g.Refresh})
 		err = a.o.Tokens.Set(ctx, a.tokenName(), encodeStored(g))
 	}
-	if err != nil {
-		a.say("the token could not be stored, so it is good for this run only: %v", err)
-	} else if g != nil {
+	switch {
+	case err == nil && g != nil:
 		a.say("token stored")
+	case err == nil:
+	case g != nil:
+		a.say("the token could not be stored, so it is good for this run only: %v", err)
+	default:
+		a.say("the token could not be forgotten: %v", err)
 	}
+	return err
 }
 
 // renewable reports whether a new token can be had without a person. g may be nil.
@@ -283,6 +300,10 @@ func (a *authorizer) renew(ctx context.Context, old *grant) (*grant, error) {
 	if now := a.tok.Load(); now != old {
 		a.mu.Unlock()
 		return now, nil
+	}
+	if a.hopeless != nil && time.Since(a.since) < hopelessFor {
+		a.mu.Unlock()
+		return nil, a.hopeless
 	}
 	r := a.renewal
 	if r == nil {
@@ -323,17 +344,21 @@ func (a *authorizer) runRenewal(ctx context.Context, r *renewal, old *grant) {
 	var te *tokenError
 	switch {
 	case err == nil:
-		a.keep(ctx, g)
+		_ = a.keep(ctx, g) // told in the log
 		r.g = g
 	case a.cfg.Grant == GrantPerson && errors.As(err, &te) && te.dead():
 		a.say("the token cannot be renewed any more: %s", te.Error())
 		if te.Code == "invalid_client" {
 			a.forgetClient(ctx, old.Issuer)
 		}
-		a.keep(ctx, nil)
+		_ = a.keep(ctx, nil)
 	default:
 		a.say("no new token: %v", err)
 		r.err = err
+		var ae *authError
+		if errors.As(err, &ae) && ae.final {
+			a.hopeless, a.since = ae, time.Now()
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -229,6 +230,19 @@ func TestLostRegistrationIsForgotten(t *testing.T) {
 	assert.Len(t, f.registered, 2)
 }
 
+// A token that cannot be forgotten must not pass for forgotten.
+func TestSignOutThatFails(t *testing.T) {
+	t.Parallel()
+	f := newFakeAuth(t)
+	store := &stuckTokens{}
+	w, _, _ := signedIn(t, f, func(o *Options) { o.Tokens = store })
+	assert.Equal(t, core.CodeInternal, core.CodeOf(w.SignOut(t.Context(), "s")))
+}
+
+type stuckTokens struct{ memoryTokens }
+
+func (*stuckTokens) Delete(context.Context, string) error { return errors.New("the disk is full") }
+
 func TestRevokedRefreshTokenNeedsSignIn(t *testing.T) {
 	t.Parallel()
 	f := newFakeAuth(t)
@@ -254,7 +268,6 @@ func TestSignInsThatMustBeRefused(t *testing.T) {
 		"resource on another host":    {func(f *fakeAuth) { f.resource = "https://evil.example/mcp" }, "is not the address of s"},
 		"resource on another path":    {func(f *fakeAuth) { f.resource = f.mcp.URL + "/mcp2" }, "is not the address of s"},
 		"person who says no":          {func(f *fakeAuth) { f.deny = true }, "was refused"},
-		"client that is not known":    {func(f *fakeAuth) { f.codes = nil; f.deny = true }, "was refused"},
 		"resource that is no address": {func(f *fakeAuth) { f.resource = "mcp" }, "is not the address of s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -423,16 +436,20 @@ func TestAddressesThatServersMayName(t *testing.T) {
 		{"https://mcp.example/mcp", "https://[fe80::1]/token", false},
 		{"https://mcp.example/mcp", "https://[::ffff:10.0.0.1]/token", false},
 		{"https://mcp.example/mcp", "https://u:p@as.example/token", false},
+		{"https://intra.example/mcp", "https://10.0.0.1/token", true}, // the server is in that network itself
+		{"https://intra.example/mcp", "https://169.254.169.254/latest", false},
 		{"http://127.0.0.1:1/mcp", "http://localhost:2/token", true},
 		{"http://127.0.0.1:1/mcp", "https://192.168.1.1/token", false},
 	} {
 		u, err := url.Parse(c.server)
 		require.NoError(t, err)
 		a := &authorizer{url: u}
+		a.inside.Store(strings.HasPrefix(u.Host, "intra."))
 		assert.Equal(t, c.ok, a.checkEndpoint(c.address) == nil, "%s → %s", c.server, c.address)
 	}
-	assert.Error(t, admit(netip.MustParseAddr("100.64.0.1"), true))
-	assert.NoError(t, admit(netip.MustParseAddr("93.184.216.34"), false))
+	a := &authorizer{url: &url.URL{Scheme: "https", Host: "mcp.example"}}
+	assert.Error(t, a.admit(netip.MustParseAddr("100.64.0.1")))
+	assert.NoError(t, a.admit(netip.MustParseAddr("93.184.216.34")))
 }
 
 func TestResourcesThatCoverAServer(t *testing.T) {

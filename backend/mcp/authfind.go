@@ -54,6 +54,7 @@ func (t *target) bind(g *grant, a *authorizer) {
 // discover finds out where to get a token (MCP 2025-11-25, Authorization,
 // Authorization Server Discovery). The error is an *authError.
 func (a *authorizer) discover(ctx context.Context) (*target, error) {
+	a.locate(ctx)
 	pr, err := a.resource(ctx)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -28,8 +29,8 @@ func carrierNAT(ip netip.Addr) bool {
 // guardedClient makes the client for addresses that servers name: it reaches
 // public ones only, so that a server cannot use us to get at what lies beside
 // us (MCP 2025-11-25, Security Best Practices, Server-Side Request Forgery).
-// local also admits this computer, for servers that run on it.
-func guardedClient(local bool) *http.Client {
+// admit reports why an address must not be reached.
+func guardedClient(admit func(netip.Addr) error) *http.Client {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.DisableKeepAlives = true // a few requests in a lifetime
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
@@ -37,7 +38,7 @@ func guardedClient(local bool) *http.Client {
 		if err != nil {
 			return err
 		}
-		return admit(ap.Addr(), local)
+		return admit(ap.Addr())
 	}}
 	if !behindProxy(base) { // else what is dialed is the proxy, which is where the person wants it
 		base.DialContext = dialer.DialContext
@@ -64,18 +65,28 @@ func behindProxy(t *http.Transport) bool {
 	return err == nil && p != nil
 }
 
-func admit(ip netip.Addr, local bool) error {
+// admit reports why an address that the server named must not be reached: this
+// computer is for servers that run on it, and a private network for servers in it.
+func (a *authorizer) admit(ip netip.Addr) error {
 	ip = ip.Unmap()
-	if ip.IsLoopback() {
-		if local {
-			return nil
-		}
-		return errPrivate
-	}
-	if ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || carrierNAT(ip) {
+	switch {
+	case ip.IsLoopback() && isLoopback(a.url.Hostname()), private(ip) && a.inside.Load():
+		return nil
+	case ip.IsLoopback(), private(ip), ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified():
 		return errPrivate
 	}
 	return nil
+}
+
+func private(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsPrivate() || carrierNAT(ip)
+}
+
+// locate finds out whether the server is in a private network.
+func (a *authorizer) locate(ctx context.Context) {
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", a.url.Hostname())
+	a.inside.Store(err == nil && slices.ContainsFunc(ips, private))
 }
 
 // isLoopback reports whether a host, without port, is this computer.
@@ -108,11 +119,10 @@ func (a *authorizer) checkEndpoint(raw string) error {
 	if u.User != nil || u.Fragment != "" {
 		return fmt.Errorf("%s is not a plain address", short(u.Redacted(), 200))
 	}
-	local := isLoopback(a.url.Hostname())
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
-		return admit(ip, local)
+		return a.admit(ip)
 	}
-	if isLoopback(u.Hostname()) && !local {
+	if isLoopback(u.Hostname()) && !isLoopback(a.url.Hostname()) {
 		return errPrivate
 	}
 	return nil

@@ -177,7 +177,7 @@ func (a *authorizer) withPerson(ctx context.Context, s *signIn) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.keep(ectx, g)
+	_ = a.keep(ectx, g) // told in the log
 	return nil
 }
 
@@ -287,10 +287,13 @@ func (m *Manager) SignIn(ctx context.Context, name string) error {
 			s.signing(nil)
 		}
 	} else {
+		a.mu.Lock()
+		a.hopeless = nil
+		a.mu.Unlock()
 		_, err = a.renew(ctx, a.tok.Load())
 	}
 	if err != nil {
-		return signInFailed(ctx, name, err)
+		return signInFailed(name, err)
 	}
 	if st := s.status.Load().State; st == core.StateConnected || !st.Settled() {
 		return nil
@@ -310,11 +313,13 @@ func (m *Manager) SignIn(ctx context.Context, name string) error {
 	}
 }
 
-func signInFailed(ctx context.Context, name string, err error) error {
+func signInFailed(name string, err error) error {
 	var ae *authError
 	var te *tokenError
 	e := core.Errorf(core.CodeInternal, "The sign-in to %s failed: %s", name, sentence(err.Error()))
 	switch {
+	case errors.Is(err, context.Canceled):
+		e = core.Errorf(core.CodeCanceled, "The sign-in to %s was given up.", name)
 	case errors.As(err, &ae) && !ae.final:
 		e = core.Errorf(core.CodeUnavailable, "%s Try again later.", ae.message)
 	case errors.As(err, &ae):
@@ -323,8 +328,6 @@ func signInFailed(ctx context.Context, name string, err error) error {
 		e = core.Errorf(core.CodeDenied, "%s", sentence(te.Error()))
 	case errors.Is(err, context.DeadlineExceeded):
 		e = core.Errorf(core.CodeTimeout, "The sign-in to %s was not finished in time. Sign in again.", name)
-	case errors.Is(err, context.Canceled):
-		e = core.Errorf(core.CodeCanceled, "The sign-in to %s was given up.", name)
 	}
 	e.Err = err
 	return e
@@ -381,8 +384,11 @@ func (m *Manager) signOut(ctx context.Context, name string, forget bool) error {
 	if g != nil && forget {
 		a.forgetClient(ctx, g.Issuer)
 	}
-	a.keep(ctx, nil)
+	err = a.keep(ctx, nil)
 	a.mu.Unlock()
+	if err != nil {
+		return core.Errorf(core.CodeInternal, "The sign-in to %s could not be forgotten: %w. Try again.", name, err)
+	}
 	if g == nil {
 		return nil
 	}

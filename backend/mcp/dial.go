@@ -87,8 +87,12 @@ func (d *dialer) authorizer(spec core.ServerSpec, u *url.URL, log *logRing, own 
 		}
 	}
 	key := spec.Name + "\x00" + u.String()
-	if a, ok := d.auths.Load(key); ok {
-		return a.(*authorizer)
+	if known, ok := d.auths.Load(key); ok {
+		a := known.(*authorizer)
+		if own {
+			a.log.Store(log)
+		}
+		return a
 	}
 	var cfg AuthConfig
 	if d.o.Auth != nil {

@@ -51,7 +51,9 @@ func withSink(ctx context.Context, s *sink) context.Context {
 // that of the call, "" if it is not known which one it is.
 func (q *questions) during(ctx context.Context, message string) (callID string, done func()) {
 	var sinks []*sink
-	if s, ok := ctx.Value(sinkKey{}).(*sink); ok {
+	if l := liftOf(ctx); l != nil && l.sink != nil {
+		sinks = []*sink{l.sink}
+	} else if s, ok := ctx.Value(sinkKey{}).(*sink); ok {
 		sinks = []*sink{s}
 	} else {
 		sinks = q.calls() // the older revisions do not say for which call a server asks

@@ -144,7 +144,7 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 	if r.modern && s != nil {
 		p.Meta["io.modelcontextprotocol/logLevel"] = "info"
 	}
-	res, err := rounds(withSink(withLift(ctx, l), s), r.session, p)
+	res, err := rounds(withLift(ctx, l), r.session, p)
 	if err != nil {
 		if r.ctx.Err() != nil && ctx.Err() == nil && l.status == 0 {
 			return nil, errLost
