@@ -171,7 +171,7 @@ type authorizer struct {
 	cfg    AuthConfig
 	o      *Options
 	work   *workers
-	http   *http.Client
+	http   func() *http.Client // made when it is first needed
 	hidden redactor
 
 	log    atomic.Pointer[logRing]
@@ -203,7 +203,7 @@ type renewal struct {
 func newAuthorizer(server string, u *url.URL, cfg AuthConfig, o *Options, w *workers, log *logRing) *authorizer {
 	a := &authorizer{server: server, url: u, cfg: cfg, o: o, work: w}
 	a.log.Store(log)
-	a.http = guardedClient(a.admit)
+	a.http = sync.OnceValue(func() *http.Client { return guardedClient(a.admit) })
 	return a
 }
 

@@ -316,7 +316,7 @@ func (a *authorizer) register(ctx context.Context, t *target, redirect string) (
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	host := req.URL.Host
-	status, _, body, err := answer(a.http, req)
+	status, _, body, err := answer(a.http(), req)
 	if err != nil {
 		return nil, authFailed(false, err, "%s cannot be reached to introduce Patchbay: %s", host, sentence(netCause(err)))
 	}

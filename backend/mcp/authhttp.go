@@ -143,7 +143,7 @@ func (a *authorizer) document(ctx context.Context, address string, v any) error 
 	}
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("MCP-Protocol-Version", versionLegacy)
-	resp, err := a.http.Do(req)
+	resp, err := a.http().Do(req)
 	if err != nil {
 		return err
 	}

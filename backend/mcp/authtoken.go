@@ -75,7 +75,7 @@ func (a *authorizer) token(ctx context.Context, endpoint string, form url.Values
 		if proof != nil {
 			header.Set("DPoP", proof.sign(http.MethodPost, u, ""))
 		}
-		status, answer, body, err := postForm(ctx, a.http, endpoint, form, header)
+		status, answer, body, err := postForm(ctx, a.http(), endpoint, form, header)
 		if err != nil {
 			return nil, authFailed(false, err, "%s cannot be reached to get a token: %s", u.Host, sentence(netCause(err)))
 		}
