@@ -115,6 +115,22 @@ func TestRefreshHappensOnce(t *testing.T) {
 	assert.Equal(t, core.StateConnected, w.status("s").State)
 }
 
+// Who finds out late that the token has ended must not refresh the new one.
+func TestLateRefusalUsesTheNewToken(t *testing.T) {
+	t.Parallel()
+	f := newFakeAuth(t)
+	w, _, _ := signedIn(t, f)
+	_, a, err := w.authorizer(t.Context(), "s")
+	require.NoError(t, err)
+	old := a.tok.Load()
+	first, err := a.renew(t.Context(), old)
+	require.NoError(t, err)
+	late, err := a.renew(t.Context(), old)
+	require.NoError(t, err)
+	assert.Same(t, first, late)
+	f.set(func() { assert.Len(t, f.refreshed, 1) })
+}
+
 // A token that is about to end is renewed before it is refused.
 func TestTokenIsRenewedInTime(t *testing.T) {
 	t.Parallel()
