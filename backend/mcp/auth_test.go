@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -433,83 +432,6 @@ func TestTrialUsesTheSignIn(t *testing.T) {
 	other.Name = "new"
 	rep := w.Test(t.Context(), other, nil)
 	assert.Equal(t, core.FixSignIn, rep.Fix)
-}
-
-func TestAddressesThatServersMayName(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		server, address string
-		ok              bool
-	}{
-		{"https://mcp.example/mcp", "https://as.example/token", true},
-		{"https://mcp.example/mcp", "http://as.example/token", false},
-		{"https://mcp.example/mcp", "javascript:alert(1)", false},
-		{"https://mcp.example/mcp", "file:///etc/passwd", false},
-		{"https://mcp.example/mcp", "https://10.0.0.1/token", false},
-		{"https://mcp.example/mcp", "https://169.254.169.254/latest", false},
-		{"https://mcp.example/mcp", "http://127.0.0.1:8080/token", false},
-		{"https://mcp.example/mcp", "http://localhost/token", false},
-		{"https://mcp.example/mcp", "https://[fe80::1]/token", false},
-		{"https://mcp.example/mcp", "https://[::ffff:10.0.0.1]/token", false},
-		{"https://mcp.example/mcp", "https://u:p@as.example/token", false},
-		{"https://intra.example/mcp", "https://10.0.0.1/token", true}, // the server is in that network itself
-		{"https://intra.example/mcp", "https://169.254.169.254/latest", false},
-		{"http://127.0.0.1:1/mcp", "http://localhost:2/token", true},
-		{"http://127.0.0.1:1/mcp", "https://192.168.1.1/token", false},
-	} {
-		u, err := url.Parse(c.server)
-		require.NoError(t, err)
-		a := &authorizer{url: u}
-		a.inside.Store(strings.HasPrefix(u.Host, "intra."))
-		assert.Equal(t, c.ok, a.checkEndpoint(c.address) == nil, "%s → %s", c.server, c.address)
-	}
-	a := &authorizer{url: &url.URL{Scheme: "https", Host: "mcp.example"}}
-	assert.Error(t, a.admit(netip.MustParseAddr("100.64.0.1")))
-	assert.NoError(t, a.admit(netip.MustParseAddr("93.184.216.34")))
-}
-
-func TestResourcesThatCoverAServer(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		server, resource string
-		ok               bool
-	}{
-		{"https://a.example/mcp", "https://a.example/mcp", true},
-		{"https://a.example/mcp", "https://a.example/mcp/", true},
-		{"https://a.example/mcp", "https://a.example", true},
-		{"https://a.example/mcp", "https://A.EXAMPLE/", true},
-		{"https://a.example/x/mcp", "https://a.example/x", true},
-		{"https://a.example/mcp", "https://a.example/mcp2", false},
-		{"https://a.example/mcp", "https://a.example/mcp/x", false},
-		{"https://a.example/mcp", "http://a.example/mcp", false},
-		{"https://a.example/mcp", "https://a.example:8443/mcp", false},
-		{"https://a.example/mcp", "https://a.example.evil/mcp", false},
-		{"https://a.example/mcp", "https://u@a.example/mcp", false},
-		{"https://a.example/mcp", "", false},
-	} {
-		u, err := url.Parse(c.server)
-		require.NoError(t, err)
-		assert.Equal(t, c.ok, (&authorizer{url: u}).covers(c.resource), "%s ← %s", c.server, c.resource)
-	}
-}
-
-func TestMirrorProblems(t *testing.T) {
-	t.Parallel()
-	for schema, ok := range map[string]bool{
-		`{"type":"object"}`: true,
-		`{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}`:                                          true,
-		`{"properties":{"o":{"type":"object","properties":{"a":{"type":"integer","x-mcp-header":"A"}}}}}`:    true,
-		`{"properties":{"x-mcp-header":{"type":"string","default":{"x-mcp-header":1}}}}`:                     true,
-		`{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}`:                                          false,
-		`{"properties":{"a":{"type":"string","x-mcp-header":""}}}`:                                           false,
-		`{"properties":{"a":{"type":"string","x-mcp-header":"A B"}}}`:                                        false,
-		`{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`: false,
-		`{"properties":{"l":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}}`:                 false,
-		`{"oneOf":[{"properties":{"a":{"type":"string","x-mcp-header":"A"}}}]}`:                              false,
-		`{"$defs":{"d":{"type":"string","x-mcp-header":"A"}},"properties":{"a":{"$ref":"#/$defs/d"}}}`:       false,
-	} {
-		assert.Equal(t, ok, mirrorProblem([]byte(schema)) == "", schema)
-	}
 }
 
 // httpServer serves f until the test ends and returns its address.

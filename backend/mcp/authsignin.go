@@ -177,7 +177,10 @@ func (a *authorizer) withPerson(ctx context.Context, s *signIn) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	_ = a.keep(ectx, g) // told in the log
+	_ = a.keep(ectx, g)                  // told in the log
+	if r := a.refused.Load(); r != nil { // it still says where to sign in, but lacks nothing any more
+		a.refused.Store(&refusal{challenges: r.challenges})
+	}
 	return nil
 }
 
@@ -294,6 +297,9 @@ func (m *Manager) SignIn(ctx context.Context, name string) error {
 	}
 	if err != nil {
 		return signInFailed(name, err)
+	}
+	if now, err := m.find(name); err == nil { // its configuration may have changed meanwhile
+		s = now
 	}
 	if st := s.status.Load().State; st == core.StateConnected || !st.Settled() {
 		return nil
