@@ -74,7 +74,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	base.DialContext = conns.dialContext
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1)}
-	context.AfterFunc(lctx, conns.closeAll) // what is in flight ends with the link
+	context.AfterFunc(lctx, conns.endCalls) // what is in flight ends with the link
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	rt := &roundTripper{base: base, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
 	for k, v := range a.spec.Headers {
@@ -214,7 +214,8 @@ type connSet struct {
 
 	mu    sync.Mutex
 	open  map[net.Conn]struct{}
-	ended bool
+	over  bool // no calls any more
+	ended bool // nothing any more
 }
 
 func (s *connSet) dialContext(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -225,12 +226,20 @@ func (s *connSet) dialContext(ctx context.Context, network, addr string) (net.Co
 	t := &trackedConn{Conn: c, set: s}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended || s.over && liftOf(ctx) != nil { // saying goodbye is still allowed
 		c.Close()
 		return nil, net.ErrClosed
 	}
 	s.open[t] = struct{}{}
 	return t, nil
+}
+
+// endCalls closes what is open and lets no call open anything any more.
+func (s *connSet) endCalls() {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	s.closeAll()
 }
 
 // end closes what is open and lets nothing be opened any more.
