@@ -29,7 +29,7 @@ ARTIFACTS := $(CURDIR)/artifacts
 GENERATED := app_bound.go frontend/src/api/generated
 
 .PHONY: help run test dev build bench gen check clean deps-page deps-window deps-test \
-	check-gen check-go check-page test-go test-page test-browser test-window
+	check-gen check-go check-page test-go test-page test-conformance test-browser test-window
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -44,7 +44,7 @@ run: deps-page bin/patchbay ## Install what is missing, build, and start Patchba
 endif
 
 test: deps-test ## Install what is missing and run all tests
-	@$(MAKE) --no-print-directory check test-go test-page test-browser test-window
+	@$(MAKE) --no-print-directory check test-go test-page test-conformance test-browser test-window
 	@echo "patchbay: all tests passed. Screenshots are in artifacts/."
 
 check: check-gen check-go check-page ## Formatting, static checks, and whether generated files are current
@@ -63,7 +63,7 @@ gen: .tools/tsgen ## Generate what is derived from the contract
 	go run ./internal/gen
 
 clean: ## Remove everything that was built
-	rm -rf bin .tools artifacts frontend/dist frontend/node_modules
+	rm -rf bin .tools artifacts frontend/dist frontend/node_modules build/conformance/node_modules
 
 deps-page:
 	@build/install-deps.sh page
@@ -117,6 +117,17 @@ test-go: bin/patchbay
 
 test-page: frontend/node_modules/.installed
 	npm --prefix frontend test
+
+build/conformance/node_modules/.installed: build/conformance/package.json build/conformance/package-lock.json
+	@echo "patchbay: installing the conformance suite"
+	npm --prefix build/conformance ci --no-audit --no-fund
+	@touch $@
+
+bin/conformance-client: $(GO_FILES)
+	CGO_ENABLED=0 go build -o $@ ./internal/conformance/client
+
+test-conformance: bin/conformance-client build/conformance/node_modules/.installed ## Run the official MCP conformance suite
+	@ARTIFACTS=$(ARTIFACTS) build/conformance/run.sh $(CURDIR)/bin/conformance-client
 
 test-browser: bin/patchbay frontend/node_modules/.installed
 	@mkdir -p $(ARTIFACTS)

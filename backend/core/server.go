@@ -37,6 +37,7 @@ const (
 	StateNegotiating  ServerState = "negotiating"
 	StateConnected    ServerState = "connected"
 	StateNeedsSignIn  ServerState = "needs_sign_in"
+	StateSigningIn    ServerState = "signing_in" // a person has a browser open
 	StateNeedsValues  ServerState = "needs_values"
 	StateReconnecting ServerState = "reconnecting"
 	StateFailed       ServerState = "failed"

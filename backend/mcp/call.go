@@ -48,6 +48,7 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 	}
 	k := newSink(callID, chunk)
 	defer k.shut()
+	visited := false
 	for again := false; ; again = true {
 		l, err := s.ready(ctx, ref)
 		if err != nil {
@@ -68,6 +69,11 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 				res.Warning = strings.TrimSpace(res.Warning + " " + w)
 			}
 			return res, nil
+		}
+		var re *rpcError
+		if errors.As(err, &re) && !visited && l.asks.visitFirst(withSink(ctx, k), re) {
+			visited = true
+			continue
 		}
 		var he *httpError
 		if errors.As(err, &he) && ctx.Err() == nil {
@@ -96,6 +102,8 @@ func (s *server) ready(ctx context.Context, ref core.ToolRef) (*link, error) {
 		switch {
 		case !st.State.Settled(), st.State == core.StateReconnecting && st.RetryAt == "", st.State == core.StateConnected:
 		case st.State == core.StateReconnecting && soon(st.RetryAt):
+		case st.State == core.StateSigningIn:
+			return nil, core.Errorf(core.CodeNeedsAuth, "The tool %s cannot be called yet: the sign-in to %s is under way. Finish it first.", ref, s.spec.Name)
 		case st.State == core.StateNeedsSignIn:
 			return nil, core.Errorf(core.CodeNeedsAuth, "The tool %s cannot be called: %s", ref, st.Message)
 		case st.State == core.StateNeedsValues:
@@ -160,9 +168,20 @@ func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err
 	}
 	var re *rpcError
 	var he *httpError
+	var ae *authError
 	switch {
 	case errors.As(err, &re):
 		return explainRPC(ref, re)
+	case errors.As(err, &ae):
+		code := core.CodeUnavailable
+		if ae.final {
+			code = core.CodeNeedsAuth
+		}
+		return core.Errorf(code, "The tool %s cannot be called: %s", ref, ae.message)
+	case l.denied.Load():
+		return core.Errorf(core.CodeNeedsAuth, "The server %s wants you to sign in before it runs %s (HTTP 401). Sign in, then try again.", s.spec.Name, ref.Name)
+	case errors.As(err, &he) && he.status == 403 && l.needs() != "":
+		return core.Errorf(core.CodeNeedsAuth, "The server %s wants more permission for %s (%s). Sign in again to give it.", s.spec.Name, ref.Name, l.needs())
 	case errors.As(err, &he) && (he.status == 401 || he.status == 403):
 		return core.Errorf(core.CodeNeedsAuth, "The server %s refused the call of %s (HTTP %d). Sign in, or correct the credentials in its headers.", s.spec.Name, ref.Name, he.status)
 	case errors.As(err, &he) && he.status == 0:

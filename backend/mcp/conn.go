@@ -17,6 +17,8 @@ import (
 type rpc interface {
 	callTool(ctx context.Context, name string, args json.RawMessage, callID string, s *sink) ([]byte, error)
 	listTools(ctx context.Context, cursor string) ([]byte, error)
+	// mirrors reports whether calls repeat arguments in headers.
+	mirrors() bool
 }
 
 // link is one live connection with a server. It ends by itself (lost) or by
@@ -35,9 +37,23 @@ type link struct {
 	reason string // why it was lost; valid after lost
 	stale  chan struct{}
 	denied atomic.Bool // a request was refused for want of signing in
+	auth   *authorizer // nil where OAuth is not used
+	asks   *questions  // nil where nobody can be asked
 
 	shut func()          // ends the transport, without waiting
 	gone <-chan struct{} // nothing is left of the transport
+}
+
+// needs returns the permission that the last refused request lacked, "" if it
+// lacked none.
+func (l *link) needs() string {
+	if l.auth == nil {
+		return ""
+	}
+	if r := l.auth.refused.Load(); r != nil && r.status == 403 {
+		return r.param("scope")
+	}
+	return ""
 }
 
 // lose ends the link. The first reason counts.
@@ -85,9 +101,9 @@ func (l *link) watch(reason func(error) string) {
 
 // clientOptions declares nothing but what works (MCP 2025-11-25, Lifecycle,
 // capability negotiation). touch and the two takers are for what arrives
-// outside of an answer.
-func clientOptions(o Options, touch func(), progress func(token string, c core.Chunk), logged func(level, text string)) *sdk.ClientOptions {
-	return &sdk.ClientOptions{
+// outside of an answer; q, which may be nil, is for questions.
+func clientOptions(q *questions, touch func(), progress func(token string, c core.Chunk), logged func(level, text string)) *sdk.ClientOptions {
+	co := &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { touch() },
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
@@ -109,6 +125,14 @@ func clientOptions(o Options, touch func(), progress func(token string, c core.C
 			}
 		},
 	}
+	if q != nil {
+		co.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
+		co.ElicitationHandler = q.elicit
+		co.ElicitationCompleteHandler = func(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) {
+			q.completed(r.Params.ElicitationID)
+		}
+	}
+	return co
 }
 
 // connect runs the SDK's handshake within limit. The context of the session
@@ -160,9 +184,13 @@ func connect(ctx context.Context, c *sdk.Client, tr sdk.Transport, limit func() 
 // metaModern is what every request carries in the revisions without a
 // handshake (MCP 2026-07-28, Base Protocol, _meta).
 func metaModern(o Options, version string) map[string]any {
+	caps := map[string]any{}
+	if o.Asker != nil {
+		caps["elicitation"] = map[string]any{"form": struct{}{}, "url": struct{}{}}
+	}
 	return map[string]any{
 		"io.modelcontextprotocol/protocolVersion":    version,
 		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": o.ClientName, "version": o.ClientVersion},
-		"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		"io.modelcontextprotocol/clientCapabilities": caps,
 	}
 }

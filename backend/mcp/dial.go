@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +25,8 @@ type dialer struct {
 	slots  chan struct{} // bounds the processes that are being started at once
 	ledger *ledger
 	procs  sync.Map // *process → struct{}: those that live
+	work   *workers
+	auths  sync.Map // name and address → *authorizer
 	eras   sync.Map // command line → struct{}: servers that do not survive the probe, or ignore it
 }
 
@@ -31,6 +34,7 @@ type dialer struct {
 type attempt struct {
 	spec  core.ServerSpec // expanded
 	log   *logRing
+	trial bool // of a configuration that need not be one of ours
 	state func(core.ServerState, string)
 	step  func(name string, status core.StepStatus, message string, took time.Duration)
 }
@@ -71,6 +75,44 @@ func (e *dialError) public() *core.Error {
 
 func failed(step string, fix core.Fix, final bool, format string, args ...any) *dialError {
 	return &dialError{step: step, state: core.StateFailed, fix: fix, final: final, code: core.CodeUnavailable, message: fmt.Sprintf(format, args...)}
+}
+
+// authorizer returns what holds the sign-in of a server at an address; nil where
+// the configuration brings its own. own says that the server is a configured
+// one; for others nothing is kept in memory.
+func (d *dialer) authorizer(spec core.ServerSpec, u *url.URL, log *logRing, own bool) *authorizer {
+	for k := range spec.Headers {
+		if strings.EqualFold(k, "Authorization") {
+			return nil
+		}
+	}
+	key := spec.Name + "\x00" + u.String()
+	if known, ok := d.auths.Load(key); ok {
+		a := known.(*authorizer)
+		if own {
+			a.log.Store(log)
+		}
+		return a
+	}
+	var cfg AuthConfig
+	if d.o.Auth != nil {
+		cfg = d.o.Auth(spec.Name)
+	}
+	fresh := newAuthorizer(spec.Name, u, cfg, &d.o, d.work, log)
+	if !own {
+		return fresh
+	}
+	a, _ := d.auths.LoadOrStore(key, fresh)
+	return a.(*authorizer)
+}
+
+// questions returns what puts a server's questions to a person; nil where nobody
+// can be asked. calls returns those that run.
+func (d *dialer) questions(ctx context.Context, server string, calls func() []*sink) *questions {
+	if d.o.Asker == nil {
+		return nil
+	}
+	return &questions{asker: d.o.Asker, server: server, ctx: ctx, calls: calls}
 }
 
 // expandSpec replaces the placeholders of spec. The error is a *dialError.
@@ -292,8 +334,9 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string
 	}
 	a.to(core.StateNegotiating, "Waiting for an answer…")
 	began = time.Now()
+	l.asks = d.questions(lctx, a.spec.Name, conn.running)
 	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
-		clientOptions(d.o, l.touch, func(string, core.Chunk) {}, func(string, string) {}))
+		clientOptions(l.asks, l.touch, func(string, core.Chunk) {}, func(string, string) {}))
 	told := false
 	session, end, err := connect(ctx, client, conn, func() time.Duration {
 		if waited := time.Since(began); !told && waited > 2*time.Second && !conn.spoke.Load() {

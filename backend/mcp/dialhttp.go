@@ -74,18 +74,23 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	base.DialContext = conns.dialContext
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1)}
-	context.AfterFunc(lctx, conns.closeAll) // what is in flight ends with the link
+	context.AfterFunc(lctx, conns.endCalls) // what is in flight ends with the link
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	rt := &roundTripper{base: base, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
 	for k, v := range a.spec.Headers {
 		rt.header.Set(k, v)
 	}
+	if rt.auth = d.authorizer(a.spec, u, a.log, !a.trial); rt.auth != nil {
+		l.auth = rt.auth
+		a.log.secrets.also.Store(&rt.auth.hidden)
+	}
 	rt.onListen = func() { l.lose("The server ended its stream of changes.") }
 	rt.onDenied = func() { l.denied.Store(true) }
 	rt.logged = func(level, text string) { a.log.add(level+": ", text) }
 	r := &httpRPC{rt: rt, ctx: lctx, sinks: map[string]*sink{}}
+	l.asks = d.questions(lctx, a.spec.Name, r.running)
 	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
-		clientOptions(d.o, l.touch, r.progress, func(level, text string) {
+		clientOptions(l.asks, l.touch, r.progress, func(level, text string) {
 			rt.logged(level, text)
 			r.logged(level, text)
 		}))
@@ -112,6 +117,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 		return nil, refused && denied == 0, explainHTTP(a.spec, u, err, status, denied, body, time.Since(began))
 	}
 	l.session, r.session = session, session
+	l.denied.Store(false) // that was the probe
 	l.version = session.InitializeResult().ProtocolVersion
 	r.modern = l.version >= versionModern
 	l.rpc = r
@@ -139,9 +145,15 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int, body string, waited time.Duration) *dialError {
 	var we *jsonrpc.Error
 	var de *dialError
+	var ae *authError
 	switch {
+	case errors.As(err, &ae):
+		de = failed(stepHandshake, core.FixReconnect, false, "%s", ae.message)
+		if ae.final {
+			de.fix, de.final, de.code = core.FixEdit, true, core.CodeNeedsAuth
+		}
 	case denied != 0:
-		de = signIn(spec, denied)
+		de = needsSignIn(spec, denied)
 	case errors.Is(err, context.DeadlineExceeded):
 		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s.", u.Host, seconds(waited))
 	case status >= 400 && status != 200:
@@ -164,8 +176,8 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	return de
 }
 
-// signIn is the error of a server that refuses us.
-func signIn(spec core.ServerSpec, status int) *dialError {
+// needsSignIn is the error of a server that refuses us.
+func needsSignIn(spec core.ServerSpec, status int) *dialError {
 	de := &dialError{step: stepHandshake, state: core.StateNeedsSignIn, fix: core.FixSignIn, code: core.CodeNeedsAuth, final: true,
 		message: fmt.Sprintf("%s wants you to sign in (HTTP %d). Sign in, or add the key it asks for to its headers.", spec.Name, status)}
 	if len(spec.Headers) > 0 {
@@ -202,7 +214,8 @@ type connSet struct {
 
 	mu    sync.Mutex
 	open  map[net.Conn]struct{}
-	ended bool
+	over  bool // no calls any more
+	ended bool // nothing any more
 }
 
 func (s *connSet) dialContext(ctx context.Context, network, addr string) (net.Conn, error) {
@@ -213,12 +226,20 @@ func (s *connSet) dialContext(ctx context.Context, network, addr string) (net.Co
 	t := &trackedConn{Conn: c, set: s}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended || s.over && liftOf(ctx) != nil { // saying goodbye is still allowed
 		c.Close()
 		return nil, net.ErrClosed
 	}
 	s.open[t] = struct{}{}
 	return t, nil
+}
+
+// endCalls closes what is open and lets no call open anything any more.
+func (s *connSet) endCalls() {
+	s.mu.Lock()
+	s.over = true
+	s.mu.Unlock()
+	s.closeAll()
 }
 
 // end closes what is open and lets nothing be opened any more.

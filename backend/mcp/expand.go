@@ -131,7 +131,8 @@ func tilde(s string) string {
 // redactor hides the values of secrets in whatever is shown or logged about a
 // server, which may well print its own environment. The zero value hides nothing.
 type redactor struct {
-	r atomic.Pointer[strings.Replacer]
+	r    atomic.Pointer[strings.Replacer]
+	also atomic.Pointer[redactor] // hides more; nil for none
 }
 
 // learn makes secrets the values to hide, in place of those before.
@@ -154,7 +155,10 @@ func (r *redactor) learn(secrets []string) {
 
 func (r *redactor) hide(s string) string {
 	if p := r.r.Load(); p != nil {
-		return p.Replace(s)
+		s = p.Replace(s)
+	}
+	if more := r.also.Load(); more != nil {
+		s = more.hide(s)
 	}
 	return s
 }

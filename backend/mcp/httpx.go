@@ -34,21 +34,30 @@ type roundTripper struct {
 	probe    time.Duration // for the answer to server/discover
 	stream   time.Duration // for the headers of a GET or subscriptions/listen
 	maxBody  int
-	onListen func() // a subscriptions/listen stream ended
-	onDenied func() // a request within the session was answered with 401
+	auth     *authorizer // nil where OAuth is not used
+	onListen func()      // a subscriptions/listen stream ended
+	onDenied func()      // a request within the session was answered with 401
 	logged   func(level, text string)
 
 	closed atomic.Bool
 
 	mu      sync.Mutex
 	statusI int    // of the last answer to initialize; 0: none
-	auth    string // WWW-Authenticate of the last 401 or 403
 	denied  int    // 401 or 403, if one was the last answer
+	deniedP int    // 401 or 403, if one was the answer to the probe
 	bodyI   string // begin of a refused initialize
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	if t.auth != nil {
+		return t.authorized(req)
+	}
+	return t.once(req)
+}
+
+// once sends a request with what it carries.
+func (t *roundTripper) once(req *http.Request) (*http.Response, error) {
 	l := liftOf(req.Context())
 	own := req.URL.Host == t.host && req.URL.Scheme == t.scheme
 	if !own && req.Method == http.MethodPost && req.Response == nil {
@@ -246,20 +255,24 @@ func (t *roundTripper) notify(req *http.Request, fresh func(context.Context) *ht
 // seen remembers what explains a failure later, since the SDK turns a status
 // into text.
 func (t *roundTripper) seen(method string, resp *http.Response) {
-	if resp.StatusCode == http.StatusUnauthorized && t.onDenied != nil {
+	if resp.StatusCode == http.StatusUnauthorized && t.onDenied != nil && t.auth == nil {
 		t.onDenied() // before the SDK ends the session over it
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.denied = 0
 	if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-		t.denied, t.auth = resp.StatusCode, resp.Header.Get("WWW-Authenticate")
+		t.denied = resp.StatusCode
+	}
+	if method == "server/discover" {
+		t.deniedP = t.denied
 	}
 	if method != "initialize" {
 		return
 	}
 	t.statusI, t.bodyI = resp.StatusCode, ""
 	if resp.StatusCode >= 400 {
+		t.denied = max(t.denied, t.deniedP) // it knows no handshake, but whom to let in
 		b, _ := readAll(resp.Body, -1, 64<<10)
 		resp.Body.Close()
 		resp.Body = io.NopCloser(bytes.NewReader(b))

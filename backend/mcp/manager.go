@@ -45,7 +45,7 @@ func New(o Options) *Manager {
 	o = o.withDefaults()
 	m := &Manager{o: o, logs: map[string]*logRing{}, change: make(chan struct{})}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.d = &dialer{o: o, paths: newPathFinder(m.ctx, o.Shell), slots: make(chan struct{}, max(4, runtime.NumCPU())), ledger: newLedger(o.StateDir)}
+	m.d = &dialer{o: o, paths: newPathFinder(m.ctx, o.Shell), slots: make(chan struct{}, max(4, runtime.NumCPU())), ledger: newLedger(o.StateDir), work: &workers{ctx: m.ctx}}
 	m.fleet.Store(&fleet{named: map[string]*server{}})
 	m.wg.Go(m.watchClock)
 	if n := m.d.ledger.sweep(); n > 0 {
@@ -245,6 +245,7 @@ func (m *Manager) Close(ctx context.Context) error {
 	go func() {
 		defer close(done)
 		m.wg.Wait()
+		m.d.work.wait()
 		m.d.paths.end()
 	}()
 	select {

@@ -23,6 +23,14 @@ type Options struct {
 	// "secret"; false means that there is no such value. nil means the
 	// program's own environment and no secrets.
 	Lookup func(ctx context.Context, kind, name string) (string, bool)
+	// Asker puts the questions of servers to a person. nil means that nobody is
+	// there: servers are told so, and nobody can sign in.
+	Asker Asker
+	// Tokens keeps sign-ins. nil means that they end with the program.
+	Tokens TokenStore
+	// Auth says how to sign in to a server. It is asked once for each server and
+	// address. nil means the zero AuthConfig for all.
+	Auth func(server string) AuthConfig
 	// Logger receives what is only for developers. nil means none.
 	Logger *slog.Logger
 	// ClientName and ClientVersion are what servers get to see of us
@@ -111,6 +119,9 @@ func (o Options) withDefaults() Options {
 			}
 			return os.LookupEnv(name)
 		}
+	}
+	if o.Tokens == nil {
+		o.Tokens = &memoryTokens{}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -59,11 +61,14 @@ func (r *stdioRPC) callTool(ctx context.Context, name string, args json.RawMessa
 	case "input_required":
 		// The SDK knows how to answer the server's questions. Asking anew is
 		// legal: such a request has not been carried out (MCP 2026-07-28, MRTR).
-		return sdkCall(ctx, r.session, name, args, callID)
+		defer r.conn.listen(callID, s)()
+		return sdkCall(withSink(ctx, s), r.session, name, args, callID)
 	default:
 		return nil, &rpcError{Code: codeBroken, Message: fmt.Sprintf("the server answered with a result of the unknown type %q", t)}
 	}
 }
+
+func (r *stdioRPC) mirrors() bool { return false }
 
 func (r *stdioRPC) listTools(ctx context.Context, cursor string) ([]byte, error) {
 	p := []byte(`{`)
@@ -103,6 +108,13 @@ func (r *httpRPC) progress(token string, c core.Chunk) {
 	}
 }
 
+// running returns who listens to the calls in flight.
+func (r *httpRPC) running() []*sink {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.sinks))
+}
+
 func (r *httpRPC) logged(level, text string) {
 	r.mu.Lock()
 	var only *sink
@@ -132,7 +144,7 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 	if r.modern && s != nil {
 		p.Meta["io.modelcontextprotocol/logLevel"] = "info"
 	}
-	res, err := r.session.CallTool(withLift(ctx, l), p)
+	res, err := rounds(withLift(ctx, l), r.session, p)
 	if err != nil {
 		if r.ctx.Err() != nil && ctx.Err() == nil && l.status == 0 {
 			return nil, errLost
@@ -144,6 +156,8 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 	}
 	return encodeResult(res)
 }
+
+func (r *httpRPC) mirrors() bool { return r.modern }
 
 func (r *httpRPC) listTools(ctx context.Context, cursor string) ([]byte, error) {
 	l := &lift{method: "tools/list"}
@@ -198,7 +212,7 @@ const codeRejected = -32005
 
 // sdkCall makes the call through the SDK, which runs the rounds of questions.
 func sdkCall(ctx context.Context, s *sdk.ClientSession, name string, args json.RawMessage, callID string) ([]byte, error) {
-	res, err := s.CallTool(ctx, &sdk.CallToolParams{Meta: sdk.Meta{"progressToken": callID}, Name: name, Arguments: args})
+	res, err := rounds(ctx, s, &sdk.CallToolParams{Meta: sdk.Meta{"progressToken": callID}, Name: name, Arguments: args})
 	if err != nil {
 		var we *jsonrpc.Error
 		if errors.As(err, &we) {
@@ -211,7 +225,7 @@ func sdkCall(ctx context.Context, s *sdk.ClientSession, name string, args json.R
 
 func encodeResult(res *sdk.CallToolResult) ([]byte, error) {
 	if res.NeedsInput() {
-		return nil, &rpcError{Code: codeBroken, Message: "the server asks for input that Patchbay cannot give yet"}
+		return nil, &rpcError{Code: codeBroken, Message: "the server asks for something that Patchbay cannot give"}
 	}
 	return json.Marshal(res)
 }

@@ -45,11 +45,14 @@ type server struct {
 	paused    bool               // disconnected by hand
 	interrupt context.CancelFunc // ends what the supervisor does now
 	changed   chan struct{}      // closed at the next change of status
+
+	until atomic.Pointer[time.Time] // the end of the sign-in that is under way; nil for none
+	poke  chan struct{}             // until changed
 }
 
 // newServer makes a supervisor and its first status; run starts it.
 func newServer(m *Manager, spec core.ServerSpec, log *logRing) *server {
-	s := &server{m: m, spec: spec, log: log, done: make(chan struct{}), changed: make(chan struct{}), interrupt: func() {}}
+	s := &server{m: m, spec: spec, log: log, done: make(chan struct{}), changed: make(chan struct{}), interrupt: func() {}, poke: make(chan struct{}, 1)}
 	s.ctx, s.stop = context.WithCancel(m.ctx)
 	st := core.ServerStatus{Name: spec.Name, Transport: spec.Transport, State: core.StateStarting, Message: "Starting…", Since: now()}
 	if spec.Disabled {
@@ -195,8 +198,7 @@ func (s *server) keep(ctx context.Context) {
 				return
 			}
 			if l.denied.Load() {
-				s.give(signIn(s.spec, 401))
-				<-ctx.Done()
+				s.await(ctx, needsSignIn(s.spec, 401))
 				return
 			}
 			if time.Since(began) > healthyAfter {
@@ -232,8 +234,7 @@ func (s *server) keep(ctx context.Context) {
 		stdio := s.spec.Transport == core.TransportStdio
 		switch {
 		case de.final && !ever, de.state != core.StateFailed, stdio && !ever && fails >= quickTries, stdio && fails >= 6:
-			s.give(de)
-			<-ctx.Done()
+			s.await(ctx, de)
 			return
 		case stdio && !ever: // a process that exits at once may be luckier the next time
 			wait := s.m.o.Limits.BackoffMin << (fails - 1) / 2
@@ -261,6 +262,10 @@ func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, er
 	}
 	began := time.Now()
 	list, err := s.m.d.firstList(ctx, l, spec)
+	if err != nil && ctx.Err() == nil && l.denied.Load() {
+		l.close()
+		return nil, needsSignIn(s.spec, 401)
+	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, errLost)) {
 		select {
 		case <-l.lost:
@@ -378,6 +383,35 @@ func (s *server) give(de *dialError) {
 	s.update(func(st *core.ServerStatus) {
 		st.State, st.Message, st.Detail, st.Fix, st.RetryAt, st.MissingValues = de.state, de.message, de.detail, de.fix, "", de.missing
 	})
+}
+
+// await gives up until ctx ends. Meanwhile it shows when a person signs in.
+func (s *server) await(ctx context.Context, de *dialError) {
+	s.give(de)
+	for {
+		if until := s.until.Load(); until != nil {
+			s.update(func(st *core.ServerStatus) {
+				st.State, st.Fix, st.Detail, st.RetryAt = core.StateSigningIn, core.FixNone, "", ""
+				st.Message = "Finish in your browser, before " + until.Local().Format("15:04") + "."
+			})
+		} else if s.status.Load().State == core.StateSigningIn {
+			s.give(de)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.poke:
+		}
+	}
+}
+
+// signing says until when a person has time to sign in; nil that nobody does any more.
+func (s *server) signing(until *time.Time) {
+	s.until.Store(until)
+	select {
+	case s.poke <- struct{}{}:
+	default:
+	}
 }
 
 // retry shows what went wrong and waits for the next attempt.

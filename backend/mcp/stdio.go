@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -386,6 +388,29 @@ func (c *stdioConn) notified(e envelope) bool {
 		return true
 	}
 	return false
+}
+
+// running returns who listens to the calls in flight.
+func (c *stdioConn) running() []*sink {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Collect(maps.Values(c.sinks))
+}
+
+// listen hands the progress of token to s, which may be nil, until the returned
+// function is called.
+func (c *stdioConn) listen(token string, s *sink) (stop func()) {
+	if s == nil {
+		return func() {}
+	}
+	c.mu.Lock()
+	c.sinks[token] = s
+	c.mu.Unlock()
+	return func() {
+		c.mu.Lock()
+		delete(c.sinks, token)
+		c.mu.Unlock()
+	}
 }
 
 // answered reports whether id was that of the open probe, and closes it.

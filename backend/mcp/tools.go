@@ -69,6 +69,11 @@ func listTools(ctx context.Context, c rpc, server string, timeoutMS int64, lim L
 		}
 		for _, r := range res.Tools {
 			t := decodeTool(r, server, timeoutMS, len(tools)+1)
+			if t.Broken == "" && c.mirrors() {
+				if p := mirrorProblem(t.InputSchema); p != "" {
+					t.Broken = p + " Tell the author of the server."
+				}
+			}
 			if names[t.Ref.Name] {
 				notes = append(notes, fmt.Sprintf("Tool %q is listed twice; the first one counts.", t.Ref.Name))
 				continue

@@ -48,7 +48,7 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 	if err != nil {
 		return fail(err)
 	}
-	a := &attempt{spec: expanded, log: ring, step: func(name string, status core.StepStatus, msg string, took time.Duration) {
+	a := &attempt{spec: expanded, log: ring, trial: true, step: func(name string, status core.StepStatus, msg string, took time.Duration) {
 		add(name, status, msg, took)
 		began = time.Now()
 	}}
@@ -66,6 +66,9 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 	}
 	began = time.Now()
 	list, err := m.d.firstList(ctx, l, expanded)
+	if err != nil && l.denied.Load() {
+		return fail(needsSignIn(spec, 401))
+	}
 	if err != nil {
 		de := failed(stepList, core.FixShowLog, false, "%s connected, but its tools cannot be listed: %s", spec.Name, sentence(err.Error()))
 		de.detail = l.tail(&ring.secrets)

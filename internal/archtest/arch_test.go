@@ -55,6 +55,7 @@ var allowed = map[string][]string{
 	"backend/api/rpc": {"backend/api", "backend/core", "backend/event"},
 	"backend/host":    {"backend/..."},
 
+	"internal/conformance/client":  {"backend/core", "backend/mcp"},
 	"internal/gen":                 {"backend/api/...", "backend/event"},
 	"internal/archtest":            {},
 	"internal/windowtest":          {},

@@ -112,6 +112,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	n := h.count(m.Method)
+	if m.Method == "" {
+		h.s.answered(m)
+	}
 	if m.ID == nil || m.Method == "" {
 		if o.has(NotifyRefused) {
 			http.Error(w, "no notifications here", http.StatusBadRequest)

@@ -154,7 +154,11 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 				continue
 			}
 		}
-		if m.ID == nil || m.Method == "" {
+		if m.Method == "" {
+			s.answered(m)
+			continue
+		}
+		if m.ID == nil {
 			continue
 		}
 		gone := make(chan struct{})

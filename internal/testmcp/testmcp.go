@@ -173,21 +173,28 @@ type wireError struct {
 // server is what both transports share. send writes one message to the peer of
 // the request; gone is closed when nobody waits for the answer any more.
 type server struct {
-	o       Options
-	cancels atomic.Int64
-	lists   atomic.Int64
-	mu      sync.Mutex
-	running map[string]chan struct{} // by request id
+	o         Options
+	cancels   atomic.Int64
+	lists     atomic.Int64
+	visits    atomic.Int64 // calls of VisitFirst and VisitOver
+	questions atomic.Int64
+	mu        sync.Mutex
+	running   map[string]chan struct{} // by request id
+	asked     map[string]chan message  // by the id of the question
 }
 
-func newServer(o Options) *server { return &server{o: o, running: map[string]chan struct{}{}} }
+func newServer(o Options) *server {
+	return &server{o: o, running: map[string]chan struct{}{}, asked: map[string]chan message{}}
+}
 
 // handle answers one request; nil means no answer.
 func (s *server) handle(m message, send func(message), gone <-chan struct{}) *message {
 	ok := func(result any) *message {
 		if s.o.has(Modern) {
 			if r, is := result.(map[string]any); is {
-				r["resultType"] = "complete"
+				if r["resultType"] == nil {
+					r["resultType"] = "complete"
+				}
 			}
 		}
 		return &message{JSONRPC: "2.0", ID: m.ID, Result: result}
@@ -331,6 +338,9 @@ func (s *server) call(m message, send func(message), gone <-chan struct{}) (any,
 	}
 	text := func(t string) map[string]any {
 		return map[string]any{"content": []any{map[string]any{"type": "text", "text": t}}}
+	}
+	if res, e, ok := s.ask(p.Name, m.Params, send, gone); ok {
+		return res, e
 	}
 	switch p.Name {
 	case "echo":

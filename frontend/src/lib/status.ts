@@ -35,6 +35,7 @@ export const serverLooks: Record<ServerState, StateLook> = {
   negotiating: { word: "Connecting", shape: "ring", tone: "info", live: true },
   connected: { word: "Connected", shape: "filled", tone: "success", live: false },
   needs_sign_in: { word: "Needs sign-in", shape: "key", tone: "warning", live: false },
+  signing_in: { word: "Authorising", shape: "key", tone: "info", live: true },
   needs_values: { word: "Needs values", shape: "pencil", tone: "warning", live: false },
   reconnecting: { word: "Reconnecting", shape: "arrows", tone: "warning", live: true },
   failed: { word: "Failed", shape: "triangle", tone: "danger", live: false },

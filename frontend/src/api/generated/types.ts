@@ -814,7 +814,7 @@ export interface ServerSpec {
 }
 
 // From core/server.go
-export type ServerState = "connected" | "crash_loop" | "failed" | "installing" | "needs_sign_in" | "needs_values" | "negotiating" | "off" | "reconnecting" | "starting";
+export type ServerState = "connected" | "crash_loop" | "failed" | "installing" | "needs_sign_in" | "needs_values" | "negotiating" | "off" | "reconnecting" | "signing_in" | "starting";
 
 // From core/server.go
 /**
