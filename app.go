@@ -75,7 +75,7 @@ func newApp() (*App, error) {
 		}
 		return a, nil // the system tells the first window and ends this process
 	}
-	a.host, err = host.New(context.Background(), host.Options{})
+	a.host, err = host.New(context.Background(), host.Options{Stay: true})
 	return a, err
 }
 

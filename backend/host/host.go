@@ -42,6 +42,9 @@ const customSource = "custom"
 type Options struct {
 	// Answer decides on approvals in the place of a window; nil waits for one.
 	Answer approval.Answerer
+	// Stay says that the program is there to stay, as a window is, so that it
+	// pays to prepare for what a person will do next.
+	Stay bool
 	// Limits of a tool call; zero means the gate's defaults.
 	Limits tools.Limits
 }
@@ -63,6 +66,7 @@ type Host struct {
 	Dispatcher *api.Dispatcher
 	Logger     *slog.Logger
 
+	stay   bool
 	store  *store.Store
 	log    *timberjack.Logger
 	ctx    context.Context
@@ -75,7 +79,7 @@ type Host struct {
 
 // New opens files and databases and joins the parts. Nothing is connected yet.
 func New(ctx context.Context, o Options) (h *Host, err error) {
-	h = &Host{Bus: &event.Bus{}}
+	h = &Host{Bus: &event.Bus{}, stay: o.Stay}
 	if h.Paths, err = FindPaths(); err != nil {
 		return nil, err
 	}
@@ -147,6 +151,9 @@ func (h *Host) Start() {
 	h.apply.Lock()
 	h.started = true
 	h.apply.Unlock()
+	if h.stay {
+		h.Servers.LearnPath()
+	}
 	h.configChanged()
 	h.wg.Go(func() {
 		if err := h.Config.Watch(h.ctx, h.configChanged); err != nil {

@@ -26,3 +26,8 @@ func (m *Manager) Locate(ctx context.Context, spec core.ServerSpec) (string, err
 	}
 	return p.path, err
 }
+
+// LearnPath begins to ask the login shell for its PATH, in the background, so
+// that the first search for a program need not wait for it. A program that
+// ends at once should not call it.
+func (m *Manager) LearnPath() { m.d.paths.begin() }

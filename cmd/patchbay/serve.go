@@ -24,7 +24,7 @@ func (c *serveCmd) Run(a *app) error {
 	raw := make([]byte, 32)
 	_, _ = rand.Read(raw) // never fails, says its documentation
 	token := base64.RawURLEncoding.EncodeToString(raw)
-	return a.with(host.Options{}, true, func(h *host.Host) error {
+	return a.with(host.Options{Stay: true}, true, func(h *host.Host) error {
 		server := &http.Server{
 			Handler:           rpc.New(h.Dispatcher, h.Bus, token, frontend.Dist()),
 			ReadHeaderTimeout: 10 * time.Second,
