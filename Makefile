@@ -32,7 +32,7 @@ GENERATED := app_bound.go frontend/src/api/generated
 	check-gen check-go check-page test-go test-page test-conformance test-browser test-window
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | awk '!seen[$$0]++' | expand -t 18
 
 ifeq ($(HAS_DISPLAY),yes)
 run: deps-window bin/patchbay bin/patchbay-desktop ## Install what is missing, build, and start Patchbay
