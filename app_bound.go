@@ -17,6 +17,11 @@ func (a *App) McpDisconnectServer(callID, input string) (string, error) {
 	return a.call("mcp:disconnectServer", callID, input)
 }
 
+// McpFinishSignIn carries the channel mcp:finishSignIn into the window.
+func (a *App) McpFinishSignIn(callID, input string) (string, error) {
+	return a.call("mcp:finishSignIn", callID, input)
+}
+
 // McpGetLog carries the channel mcp:getLog into the window.
 func (a *App) McpGetLog(callID, input string) (string, error) {
 	return a.call("mcp:getLog", callID, input)
@@ -50,6 +55,16 @@ func (a *App) McpRestoreServer(callID, input string) (string, error) {
 // McpSetServerEnabled carries the channel mcp:setServerEnabled into the window.
 func (a *App) McpSetServerEnabled(callID, input string) (string, error) {
 	return a.call("mcp:setServerEnabled", callID, input)
+}
+
+// McpSignIn carries the channel mcp:signIn into the window.
+func (a *App) McpSignIn(callID, input string) (string, error) {
+	return a.call("mcp:signIn", callID, input)
+}
+
+// McpSignOut carries the channel mcp:signOut into the window.
+func (a *App) McpSignOut(callID, input string) (string, error) {
+	return a.call("mcp:signOut", callID, input)
 }
 
 // McpTestServer carries the channel mcp:testServer into the window.
@@ -158,6 +173,16 @@ func (a *App) ApprovalsGet(callID, input string) (string, error) {
 // ApprovalsResolve carries the channel approvals:resolve into the window.
 func (a *App) ApprovalsResolve(callID, input string) (string, error) {
 	return a.call("approvals:resolve", callID, input)
+}
+
+// QuestionsAnswer carries the channel questions:answer into the window.
+func (a *App) QuestionsAnswer(callID, input string) (string, error) {
+	return a.call("questions:answer", callID, input)
+}
+
+// QuestionsGet carries the channel questions:get into the window.
+func (a *App) QuestionsGet(callID, input string) (string, error) {
+	return a.call("questions:get", callID, input)
 }
 
 // AuditGet carries the channel audit:get into the window.

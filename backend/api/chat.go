@@ -9,6 +9,7 @@ import (
 	"patchbay/backend/approval"
 	"patchbay/backend/chat"
 	"patchbay/backend/core"
+	"patchbay/backend/question"
 )
 
 // Chat is the facade of conversations and their runs.
@@ -131,4 +132,20 @@ func (a *Approvals) Get(_ context.Context) (wire.ApprovalsView, error) {
 // Resolve answers one approval; the first answer wins.
 func (a *Approvals) Resolve(_ context.Context, in wire.ResolveInput) error {
 	return a.desk.Resolve(in.ID, in.Answer)
+}
+
+// Questions is the facade of what servers ask a person.
+type Questions struct{ desk *question.Desk }
+
+// NewQuestions makes the facade.
+func NewQuestions(d *question.Desk) *Questions { return &Questions{d} }
+
+// Get returns the open questions, the oldest first.
+func (q *Questions) Get(_ context.Context) (wire.QuestionsView, error) {
+	return wire.QuestionsView{Questions: q.desk.Pending()}, nil
+}
+
+// Answer answers one question; the first answer wins.
+func (q *Questions) Answer(_ context.Context, in wire.AnswerInput) error {
+	return q.desk.Answer(in.ID, question.Answer{Action: in.Action, Content: in.Content})
 }

@@ -24,6 +24,7 @@ type Facades struct {
 	Chat      *Chat
 	Agents    *Agents
 	Approvals *Approvals
+	Questions *Questions
 	Audit     *Audit
 	Models    *Models
 	Settings  *Settings

@@ -194,6 +194,23 @@ func (m *MCP) DisconnectServer(ctx context.Context, in wire.NameInput) error {
 	return m.manager.Disconnect(ctx, in.Name)
 }
 
+// SignIn lets the person sign in to a server with a browser, which the page is
+// asked to open (browser:open). It returns when that is done, refused or given
+// up, after five minutes at most; cancelling it gives up.
+func (m *MCP) SignIn(ctx context.Context, in wire.NameInput) error {
+	return m.manager.SignIn(ctx, in.Name)
+}
+
+// FinishSignIn hands over the address at which the browser ended up.
+func (m *MCP) FinishSignIn(_ context.Context, in wire.FinishSignInInput) error {
+	return m.manager.FinishSignIn(in.Name, in.CallbackURL)
+}
+
+// SignOut forgets the token of a server and how Patchbay introduced itself there.
+func (m *MCP) SignOut(ctx context.Context, in wire.NameInput) error {
+	return m.manager.ForgetSignIn(ctx, in.Name)
+}
+
 // GetLog returns the latest lines of a server's log.
 func (m *MCP) GetLog(_ context.Context, in wire.NameInput) (wire.LogView, error) {
 	if _, err := m.find(in.Name); err != nil {

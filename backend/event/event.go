@@ -95,6 +95,23 @@ type ApprovalResolved struct {
 	Answer         core.Answer `json:"answer"`
 }
 
+// QuestionAsked says that a server asks a person something.
+type QuestionAsked struct {
+	QuestionID string `json:"questionId"`
+}
+
+// QuestionAnswered says that a question is no longer open.
+type QuestionAnswered struct {
+	QuestionID string `json:"questionId"`
+}
+
+// BrowserOpen asks the page to open an address in the person's browser, because
+// the person began to sign in to a server.
+type BrowserOpen struct {
+	Server string `json:"server"`
+	URL    string `json:"url"` // http or https
+}
+
 // ConfigChanged says that tools.json was read anew, or that it cannot be read.
 type ConfigChanged struct{}
 
@@ -124,6 +141,9 @@ func (RunStarted) EventType() string        { return "run:started" }
 func (RunFinished) EventType() string       { return "run:finished" }
 func (ApprovalRequested) EventType() string { return "approval:requested" }
 func (ApprovalResolved) EventType() string  { return "approval:resolved" }
+func (QuestionAsked) EventType() string     { return "question:asked" }
+func (QuestionAnswered) EventType() string  { return "question:answered" }
+func (BrowserOpen) EventType() string       { return "browser:open" }
 func (ConfigChanged) EventType() string     { return "config:changed" }
 func (AgentsChanged) EventType() string     { return "agents:changed" }
 func (SettingsChanged) EventType() string   { return "settings:changed" }
@@ -136,7 +156,7 @@ func Kinds() []Payload {
 	return []Payload{
 		ServersChanged{}, ToolsChanged{}, ToolsStreamChunk{}, ToolsStreamEnd{},
 		ChatDelta{}, ChatToolCall{}, ChatChanged{}, RunStarted{}, RunFinished{},
-		ApprovalRequested{}, ApprovalResolved{}, ConfigChanged{}, AgentsChanged{},
+		ApprovalRequested{}, ApprovalResolved{}, QuestionAsked{}, QuestionAnswered{}, BrowserOpen{}, ConfigChanged{}, AgentsChanged{},
 		SettingsChanged{}, AuditAppended{}, Resync{},
 	}
 }

@@ -26,6 +26,7 @@ import (
 	"patchbay/backend/llm/registry"
 	"patchbay/backend/mcp"
 	"patchbay/backend/policy"
+	"patchbay/backend/question"
 	"patchbay/backend/secret"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
@@ -103,6 +104,11 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		return h, err
 	}
 	emit := h.Bus.Publish
+	questions := question.NewDesk(emit)
+	var asker mcp.Asker
+	if o.Stay { // a command that ends at once has nobody to ask
+		asker = person{questions, emit}
+	}
 	h.Catalog = tools.NewCatalog(func() { emit(event.ToolsChanged{}) })
 	h.Servers = mcp.New(mcp.Options{
 		Emit: emit,
@@ -113,13 +119,20 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Logger:     h.Logger,
 		ClientName: "patchbay", ClientVersion: Version,
 		StateDir: h.Paths.State,
+		Asker:    asker, Tokens: secrets,
 	})
 	rules := policy.Default()
 	desk := approval.NewDesk(emit, o.Answer)
 	h.Gate = tools.NewExecutor(tools.Options{
 		Catalog: h.Catalog, Log: h.store.Audit, Policy: rules, Desk: desk, Limiter: limit.New(),
 		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers},
-		Emit:    emit, Logger: h.Logger, Limits: o.Limits,
+		Emit: func(p event.Payload) {
+			emit(p)
+			if end, ok := p.(event.ToolsStreamEnd); ok {
+				questions.EndCall(end.CallID)
+			}
+		},
+		Logger: h.Logger, Limits: o.Limits,
 	})
 	h.Chat = chat.NewService(h.store.App, emit)
 	h.Agents = agent.NewAgents(h.store.App, emit)
@@ -137,6 +150,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),
 		Approvals: api.NewApprovals(desk),
+		Questions: api.NewQuestions(questions),
 		Audit:     api.NewAudit(h.store.Audit, desk),
 		Models:    api.NewModels(h.Models, h.store.App),
 		Settings:  api.NewSettings(h.store.App, h.Config, info, secrets.Where, emit),

@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"backend/tools":                 {"backend/core", "backend/event"},
 	"backend/policy":                {"backend/core"},
 	"backend/approval":              {"backend/core", "backend/event"},
+	"backend/question":              {"backend/core", "backend/event"},
 	"backend/limit":                 {"backend/core"},
 	"backend/llm":                   {"backend/core"},
 	"backend/llm/llmtest":           {"backend/core", "backend/llm", "internal/testllm"},
@@ -51,7 +52,7 @@ var allowed = map[string][]string{
 
 	"backend/api/wire": {"backend/core"},
 	"backend/api": {"backend/api/wire", "backend/core", "backend/event", "backend/agent", "backend/approval", "backend/chat", "backend/config/...",
-		"backend/mcp", "backend/tools", "backend/llm/registry"},
+		"backend/mcp", "backend/question", "backend/tools", "backend/llm/registry"},
 	"backend/api/rpc": {"backend/api", "backend/core", "backend/event"},
 	"backend/host":    {"backend/..."},
 

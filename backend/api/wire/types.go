@@ -312,3 +312,23 @@ type Info struct {
 	ConfigError    *core.Error `json:"configError,omitempty"`
 	ConfigWarnings []string    `json:"configWarnings"`
 }
+
+// QuestionsView is every open question of a server, the oldest first.
+type QuestionsView struct {
+	Questions []core.Question `json:"questions"`
+}
+
+// AnswerInput is a person's answer to one question.
+type AnswerInput struct {
+	ID     string              `json:"id"`
+	Action core.QuestionAction `json:"action"`
+	// Content is a JSON object, for accept only; what it leaves out gets its default.
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
+// FinishSignInInput is the address at which the browser ended up, for a sign-in
+// that could not return by itself.
+type FinishSignInInput struct {
+	Name        string `json:"name"`
+	CallbackURL string `json:"callbackUrl"`
+}

@@ -16,6 +16,7 @@ export const keys = {
     detail: (id: string) => ["chat", "detail", id] as const,
   },
   approvals: { all: ["approvals"] as const },
+  questions: { all: ["questions"] as const },
   agents: { all: ["agents"] as const },
   models: {
     all: ["models"] as const,

@@ -1,9 +1,11 @@
 import { QueryClient } from "@tanstack/react-query";
+import { toast } from "sonner";
 import { createStore } from "zustand/vanilla";
 import { followEvents } from "@/api/events";
 import { keys } from "@/api/keys";
 import type { LinkState } from "@/api/transport";
 import type { PatchbayEvent } from "@/api/types";
+import { openOutside } from "@/lib/clipboard";
 import { createRunStore, type RunStore } from "@/lib/run-store";
 
 const coalesceMs = 40;
@@ -37,6 +39,9 @@ export function staleKeys(event: PatchbayEvent): readonly (readonly unknown[])[]
       return event.data.conversationId
         ? [keys.approvals.all, keys.chat.list(), keys.chat.detail(event.data.conversationId)]
         : [keys.approvals.all];
+    case "question:asked":
+    case "question:answered":
+      return [keys.questions.all];
     case "config:changed":
       return [keys.settings.info(), keys.servers.all, keys.tools.all];
     case "agents:changed":
@@ -50,8 +55,18 @@ export function staleKeys(event: PatchbayEvent): readonly (readonly unknown[])[]
     case "tools:streamChunk":
     case "tools:streamEnd":
     case "chat:delta":
+    case "browser:open":
       return [];
   }
+}
+
+/** A browser may refuse to open a page that no click asked for, so a click is offered too. */
+function openSignIn(server: string, url: string) {
+  openOutside(url);
+  toast(`Sign in to ${server} in your browser`, {
+    action: { label: "Open the page", onClick: () => openOutside(url) },
+    duration: 30_000,
+  });
 }
 
 /** Joins the wire's events with the caches. Needs a wire; stop ends it. */
@@ -96,6 +111,9 @@ export function startRuntime(): Runtime {
           break;
         case "tools:streamEnd":
           runs.end(event.data);
+          break;
+        case "browser:open":
+          openSignIn(event.data.server, event.data.url);
           break;
       }
       invalidate(staleKeys(event));

@@ -209,6 +209,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       state.approvals = state.approvals.filter((a) => a.id !== i.id);
       wire.emit("approval:resolved", { approvalId: i.id, conversationId: "c1", answer: i.answer });
     },
+    "questions:get": () => ({ questions: [] }),
     "agents:get": () => ({ agents: state.agents }),
     "agents:save": (i: Agent) => {
       const saved = { ...i, id: i.id || `agent-${next++}` };

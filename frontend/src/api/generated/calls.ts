@@ -4,6 +4,7 @@ import type {
   AddServerInput,
   Agent,
   AgentsView,
+  AnswerInput,
   ApprovalsView,
   AuditInput,
   AuditView,
@@ -16,6 +17,7 @@ import type {
   CustomToolsView,
   ExecuteInput,
   ExecuteOutput,
+  FinishSignInInput,
   IDInput,
   Info,
   LogView,
@@ -26,6 +28,7 @@ import type {
   ParsedServers,
   Provider,
   ProvidersView,
+  QuestionsView,
   Removed,
   ResolveInput,
   SaveProviderInput,
@@ -55,6 +58,9 @@ export const mcp = {
   /** mcp:disconnectServer */
   disconnectServer: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:disconnectServer", "McpDisconnectServer", input, options),
+  /** mcp:finishSignIn */
+  finishSignIn: (input: FinishSignInInput, options?: CallOptions): Promise<void> =>
+    call<void>("mcp:finishSignIn", "McpFinishSignIn", input, options),
   /** mcp:getLog */
   getLog: (input: NameInput, options?: CallOptions): Promise<LogView> =>
     call<LogView>("mcp:getLog", "McpGetLog", input, options),
@@ -76,6 +82,12 @@ export const mcp = {
   /** mcp:setServerEnabled */
   setServerEnabled: (input: SetServerEnabledInput, options?: CallOptions): Promise<ServerView> =>
     call<ServerView>("mcp:setServerEnabled", "McpSetServerEnabled", input, options),
+  /** mcp:signIn */
+  signIn: (input: NameInput, options?: CallOptions): Promise<void> =>
+    call<void>("mcp:signIn", "McpSignIn", input, options),
+  /** mcp:signOut */
+  signOut: (input: NameInput, options?: CallOptions): Promise<void> =>
+    call<void>("mcp:signOut", "McpSignOut", input, options),
   /** mcp:testServer */
   testServer: (input: TestServerInput, options?: CallOptions): Promise<TestReport> =>
     call<TestReport>("mcp:testServer", "McpTestServer", input, options),
@@ -154,6 +166,15 @@ export const approvals = {
   /** approvals:resolve */
   resolve: (input: ResolveInput, options?: CallOptions): Promise<void> =>
     call<void>("approvals:resolve", "ApprovalsResolve", input, options),
+} as const;
+
+export const questions = {
+  /** questions:answer */
+  answer: (input: AnswerInput, options?: CallOptions): Promise<void> =>
+    call<void>("questions:answer", "QuestionsAnswer", input, options),
+  /** questions:get */
+  get: (options?: CallOptions): Promise<QuestionsView> =>
+    call<QuestionsView>("questions:get", "QuestionsGet", {}, options),
 } as const;
 
 export const audit = {

@@ -4,10 +4,13 @@ import type {
   ApprovalRequested,
   ApprovalResolved,
   AuditAppended,
+  BrowserOpen,
   ChatChanged,
   ChatDelta,
   ChatToolCall,
   ConfigChanged,
+  QuestionAnswered,
+  QuestionAsked,
   Resync,
   RunFinished,
   RunStarted,
@@ -31,6 +34,9 @@ export interface EventMap {
   "run:finished": RunFinished;
   "approval:requested": ApprovalRequested;
   "approval:resolved": ApprovalResolved;
+  "question:asked": QuestionAsked;
+  "question:answered": QuestionAnswered;
+  "browser:open": BrowserOpen;
   "config:changed": ConfigChanged;
   "agents:changed": AgentsChanged;
   "settings:changed": SettingsChanged;
@@ -55,6 +61,9 @@ export const eventTypes: readonly EventType[] = [
   "run:finished",
   "approval:requested",
   "approval:resolved",
+  "question:asked",
+  "question:answered",
+  "browser:open",
   "config:changed",
   "agents:changed",
   "settings:changed",

@@ -63,6 +63,19 @@ export interface Annotations {
 // From core/principal.go
 export type Answer = "allow_chat" | "allow_once" | "deny" | "expired";
 
+// From wire/types.go
+/**
+ * AnswerInput is a person's answer to one question.
+ */
+export interface AnswerInput {
+    id: string;
+    action: QuestionAction;
+    /**
+     * Content is a JSON object, for accept only; what it leaves out gets its default.
+     */
+    content?: unknown;
+}
+
 // From core/principal.go
 /**
  * Approval is a question to a person about one exact call.
@@ -152,6 +165,16 @@ export interface AuditRecord {
 export interface AuditView {
     records: AuditRecord[];
     more: boolean;
+}
+
+// From event/event.go
+/**
+ * BrowserOpen asks the page to open an address in the person's browser, because
+ * the person began to sign in to a server.
+ */
+export interface BrowserOpen {
+    server: string;
+    url: string; // http or https
 }
 
 // From core/principal.go
@@ -392,6 +415,16 @@ export interface ExecuteOutput {
      * ModelText is what a model would be given.
      */
     modelText: string;
+}
+
+// From wire/types.go
+/**
+ * FinishSignInInput is the address at which the browser ended up, for a sign-in
+ * that could not return by itself.
+ */
+export interface FinishSignInInput {
+    name: string;
+    callbackUrl: string;
 }
 
 // From core/server.go
@@ -652,6 +685,71 @@ export interface ProvidersView {
      * DefaultProviderID is used where neither conversation nor agent names one.
      */
     defaultProviderId: string;
+}
+
+// From core/question.go
+/**
+ * Question is what a server asks a person in the middle of a call (MCP
+ * 2025-11-25, Elicitation). All its text is the server's own and untrusted.
+ */
+export interface Question {
+    id: string;
+    kind: QuestionKind;
+    server: string;
+    callId?: string; // the call during which it asks; "" if unknown
+    message: string;
+    /**
+     * Schema is a JSON Schema for a flat object; nil for a mere confirmation.
+     */
+    schema?: unknown;
+    /**
+     * Defaults is a JSON object with the values to begin with.
+     */
+    defaults?: unknown;
+    /**
+     * Problem says what was wrong with the answer before; "" the first time.
+     */
+    problem?: string;
+    url?: string; // of a visit; http or https
+    /**
+     * Host is where URL leads, in letters that cannot be mistaken.
+     */
+    host?: string;
+    /**
+     * Wait says that accepting a visit means that the person is done there.
+     */
+    wait?: boolean;
+    askedAt: string; // RFC 3339
+}
+
+// From core/question.go
+export type QuestionAction = "accept" | "cancel" | "decline";
+
+// From event/event.go
+/**
+ * QuestionAnswered says that a question is no longer open.
+ */
+export interface QuestionAnswered {
+    questionId: string;
+}
+
+// From event/event.go
+/**
+ * QuestionAsked says that a server asks a person something.
+ */
+export interface QuestionAsked {
+    questionId: string;
+}
+
+// From core/question.go
+export type QuestionKind = "form" | "visit";
+
+// From wire/types.go
+/**
+ * QuestionsView is every open question of a server, the oldest first.
+ */
+export interface QuestionsView {
+    questions: Question[];
 }
 
 // From wire/types.go

@@ -7,6 +7,7 @@ import { ConfigBanner, useTheme } from "@/features/settings";
 import { useLink } from "../link-context";
 import { CommandPalette } from "../palette/command-palette";
 import { useShortcuts } from "../palette/use-shortcuts";
+import { Questions } from "../questions";
 import { ToolsSheet } from "../tools/tools-sheet";
 import { useWhere } from "../use-nav";
 import { narrowQuery, useLayout } from "./layout-store";
@@ -55,6 +56,7 @@ export function Shell() {
         {search.tools && <ToolsSheet tab={search.tools} server={search.server} tool={search.tool} />}
       </div>
       <CommandPalette />
+      <Questions />
       <Toaster
         position="bottom-left"
         theme={document.documentElement.dataset.theme === "dark" ? "dark" : "light"}

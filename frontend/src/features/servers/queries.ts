@@ -32,6 +32,19 @@ export function testServer(server: ServerSpec, savedAs: string | undefined, sign
   return mcp.testServer({ server, savedAs: savedAs ?? "" }, { signal });
 }
 
+/** Signs in with a browser; it lasts until that is done, refused or aborted. */
+export function signIn(name: string, signal: AbortSignal) {
+  return mcp.signIn({ name }, { signal });
+}
+
+export function signOut(name: string) {
+  return mcp.signOut({ name });
+}
+
+export function finishSignIn(name: string, callbackUrl: string) {
+  return mcp.finishSignIn({ name, callbackUrl });
+}
+
 /** Every change of a server; each ends with a fresh list. */
 export function useServerActions() {
   const client = useQueryClient();

@@ -1,4 +1,4 @@
-import { Copy, Ellipsis, FlaskConical, Pencil, RefreshCw, Trash2, Unplug } from "lucide-react";
+import { Copy, Ellipsis, FlaskConical, KeyRound, Pencil, RefreshCw, Trash2, Unplug } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { CallError, Mask, type ServerView, type TestReport } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
@@ -20,6 +20,7 @@ import { testServer } from "../queries";
 import { type DetailTab, useServersStore } from "../store";
 import { ServerActivity } from "./server-activity";
 import { ServerSettings } from "./server-settings";
+import { SignInPanel, useSignIn } from "./sign-in";
 import { TestReportView } from "./test-report";
 
 interface ServerDetailsProps {
@@ -70,8 +71,11 @@ export function ServerDetails(props: ServerDetailsProps) {
   const help = installHelp[(spec.command ?? "").split(/[\\/]/).at(-1) ?? ""];
   const fixName = status.fix === "install" && !help ? "edit" : status.fix;
 
+  const signIn = useSignIn(spec.name);
   const fix = () => {
     switch (fixName) {
+      case "sign_in":
+        return signIn.start();
       case "reconnect":
         return onReconnect();
       case "show_log":
@@ -137,6 +141,11 @@ export function ServerDetails(props: ServerDetailsProps) {
                 >
                   <Copy /> Copy as JSON
                 </MenuItem>
+                {spec.transport !== "stdio" && (
+                  <MenuItem onSelect={() => void signIn.forget()}>
+                    <KeyRound /> Sign out
+                  </MenuItem>
+                )}
                 <MenuSeparator />
                 <MenuItem className="text-danger" onSelect={onRemove}>
                   <Trash2 /> Remove
@@ -168,6 +177,7 @@ export function ServerDetails(props: ServerDetailsProps) {
             </Button>
           )}
         </div>
+        {signIn.pending && <SignInPanel name={spec.name} onCancel={signIn.cancel} />}
         <p className="truncate font-mono text-ink-3 text-xs" title={target(spec)}>
           {target(spec)}
         </p>

@@ -1,0 +1,2 @@
+export { QuestionDialog } from "./components/question-dialog";
+export { useAnswer, useQuestions } from "./queries";
