@@ -197,11 +197,6 @@ func (r ToolResult) Text() string {
 	return strings.Join(parts, "\n")
 }
 
-// ErrorResult is a result that tells a model what went wrong.
-func ErrorResult(text string) ToolResult {
-	return ToolResult{IsError: true, Content: []Content{{Type: ContentText, Text: text}}}
-}
-
 // ChunkKind names what a [Chunk] carries.
 type ChunkKind string
 

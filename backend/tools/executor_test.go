@@ -232,7 +232,7 @@ func TestPanicIsAnEndToo(t *testing.T) {
 func TestToolErrorIsAResult(t *testing.T) {
 	g := newGate(t, nil, nil)
 	g.runner.fn = func(context.Context, json.RawMessage, core.ChunkFunc) (core.ToolResult, error) {
-		return core.ErrorResult("no such file"), nil
+		return core.ToolResult{IsError: true, Content: []core.Content{{Type: core.ContentText, Text: "no such file"}}}, nil
 	}
 	o := g.call(t, "fs__read", `{"path":"x"}`)
 	require.Equal(t, core.CallToolError, o.Status)

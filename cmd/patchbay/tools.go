@@ -50,9 +50,6 @@ func (c *toolsListCmd) Run(a *app) error {
 		}
 		trouble := unconnected(h, c.Server)
 		if a.json {
-			if shown == nil {
-				shown = view.Tools[:0:0]
-			}
 			a.printJSON(map[string]any{"tools": orEmpty(shown), "notConnected": trouble})
 		} else {
 			w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)

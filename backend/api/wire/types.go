@@ -179,9 +179,9 @@ type CancelInput struct {
 
 // ConversationView is a conversation in the list.
 type ConversationView struct {
-	core.Conversation `tstype:",extends"`
-	Running           bool `json:"running"`
-	Waiting           bool `json:"waiting"` // for an approval
+	core.Conversation
+	Running bool `json:"running"`
+	Waiting bool `json:"waiting"` // for an approval
 }
 
 // ConversationsView is every conversation, the latest first.
