@@ -38,15 +38,8 @@ func (p *parsed) list(key string) (*hujson.Value, error) {
 
 // keyed is a server without its name, for a file that keeps servers by name.
 type keyed struct {
-	Transport core.Transport    `json:"transport"`
-	Command   string            `json:"command,omitempty"`
-	Args      []string          `json:"args,omitempty"`
-	Env       map[string]string `json:"env,omitempty"`
-	Cwd       string            `json:"cwd,omitempty"`
-	URL       string            `json:"url,omitempty"`
-	Headers   map[string]string `json:"headers,omitempty"`
-	Disabled  bool              `json:"disabled,omitempty"`
-	TimeoutMS int64             `json:"timeout,omitempty"`
+	core.ServerSpec
+	Name *string `json:"name,omitempty"` // hides the one above
 }
 
 // insertServer puts spec at position at; raw is its text from before, nil for none.
@@ -62,7 +55,7 @@ func (p *parsed) insertServer(at int, spec core.ServerSpec, raw *hujson.Value) e
 	switch t := list.Value.(type) {
 	case *hujson.Object:
 		if raw == nil {
-			value = keyed{spec.Transport, spec.Command, spec.Args, spec.Env, spec.Cwd, spec.URL, spec.Headers, spec.Disabled, spec.TimeoutMS}
+			value = keyed{ServerSpec: spec}
 		}
 		if at < 0 {
 			at = len(t.Members)
@@ -117,8 +110,11 @@ func (p *parsed) updateServer(it *item, spec core.ServerSpec) error {
 	old := it.spec
 	if !it.ok { // what cannot be read cannot be compared: start afresh, but for unknown fields
 		old = core.ServerSpec{}
-		for _, field := range []string{"transport", "command", "args", "env", "cwd", "url", "headers", "disabled", "timeout"} {
+		for _, field := range []string{"transport", "command", "args", "env", "cwd", "url", "headers", "disabled"} {
 			entry.DropOthers(obj, field, "")
+		}
+		for _, s := range entry.Settings(&old) {
+			jsonc.Delete(obj, s.Key)
 		}
 	}
 	if holder, byName := it.list.Value.(*hujson.Object); byName {
@@ -161,8 +157,11 @@ func (p *parsed) updateServer(it *item, spec core.ServerSpec) error {
 		}
 	}
 	e.disabled(old.Disabled, spec.Disabled)
-	if old.TimeoutMS != spec.TimeoutMS {
-		e.setOrDelete("timeout", spec.TimeoutMS, spec.TimeoutMS == 0)
+	before := entry.Settings(&old)
+	for i, s := range entry.Settings(&spec) {
+		if !s.Same(before[i]) {
+			e.setOrDelete(s.Key, s.Value, s.Zero())
+		}
 	}
 	return e.err
 }

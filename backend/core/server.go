@@ -22,9 +22,77 @@ type ServerSpec struct {
 	URL       string            `json:"url,omitempty"`     // streamable-http, sse
 	Headers   map[string]string `json:"headers,omitempty"` // streamable-http, sse
 	Disabled  bool              `json:"disabled,omitempty"`
-	// TimeoutMS limits each call of this server's tools, in milliseconds; 0
-	// means the gate's default.
+	// TimeoutMS is how long a call of this server's tools may be silent, in
+	// milliseconds: progress resets it. 0 means the gate's default.
 	TimeoutMS int64 `json:"timeout,omitempty"`
+	// MaxTotalTimeoutMS limits such a call in all, whatever its progress, in
+	// milliseconds. 0 means the gate's default.
+	MaxTotalTimeoutMS int64 `json:"maxTotalTimeout,omitempty"`
+	// ToolTimeouts is TimeoutMS for single tools, by their name.
+	ToolTimeouts map[string]int64 `json:"toolTimeouts,omitempty"`
+	// ConnectTimeoutMS limits starting and connecting, in milliseconds. 0 means
+	// the engine's default, which is longer for package runners.
+	ConnectTimeoutMS int64 `json:"connectTimeout,omitempty"`
+	// Start says when the server runs; "" means together with the app.
+	Start StartMode `json:"start,omitempty"`
+	// IdleStopMS stops a server that starts on demand after so many milliseconds
+	// without a call. 0 means 5 minutes.
+	IdleStopMS int64 `json:"idleStop,omitempty"`
+	// ToolListTTLMS makes the engine list the tools anew once the list is so many
+	// milliseconds old. 0 means that a list is good until the server says that it changed.
+	ToolListTTLMS int64 `json:"toolListTtl,omitempty"`
+	// DisabledTools are the names of tools that nobody may call.
+	DisabledTools []string `json:"disabledTools,omitempty"`
+	// Roots are the folders that the server is told about (MCP 2025-11-25,
+	// Roots). nil means none; the server may still read what it wants.
+	Roots []string `json:"roots,omitempty"`
+	// Auth says how to sign in to an HTTP server; nil means OAuth with what the
+	// server itself tells.
+	Auth *ServerAuth `json:"auth,omitempty"`
+}
+
+// StartMode says when a server runs.
+type StartMode string
+
+const (
+	StartWithApp  StartMode = ""
+	StartOnDemand StartMode = "on_demand" // when one of its tools is called; stops when idle
+	StartManual   StartMode = "manual"    // only when a person connects it
+)
+
+// GrantType is how a token for a server is got.
+type GrantType string
+
+const (
+	GrantPerson            GrantType = "" // a person signs in with a browser
+	GrantClientCredentials GrantType = "client_credentials"
+	GrantWorkload          GrantType = "workload_identity"
+	GrantEnterprise        GrantType = "enterprise_managed"
+)
+
+// ServerAuth is what signing in to a server needs beyond what the server tells.
+// Every text may hold placeholders; secrets belong into the secret store.
+type ServerAuth struct {
+	Grant        GrantType `json:"grant,omitempty"`
+	ClientID     string    `json:"clientId,omitempty"`
+	ClientSecret string    `json:"clientSecret,omitempty"`
+	// PrivateKey is a PEM block that signs in the place of a secret (RFC 7523).
+	PrivateKey  string   `json:"privateKey,omitempty"`
+	Issuer      string   `json:"issuer,omitempty"` // the authorization server that ClientID belongs to
+	RedirectURL string   `json:"redirectUrl,omitempty"`
+	Scopes      []string `json:"scopes,omitempty"` // beside those that the server names
+	// Assertion is the workload's or the person's token, for the grants
+	// workload_identity and enterprise_managed.
+	Assertion        string            `json:"assertion,omitempty"`
+	IdentityProvider *IdentityProvider `json:"identityProvider,omitempty"` // for enterprise_managed
+	DPoP             bool              `json:"dpop,omitempty"`             // RFC 9449, also where it is not demanded
+}
+
+// IdentityProvider is the token endpoint of an organisation, and what it knows us by.
+type IdentityProvider struct {
+	TokenURL     string `json:"tokenUrl"`
+	ClientID     string `json:"clientId"`
+	ClientSecret string `json:"clientSecret,omitempty"`
 }
 
 // ServerState is where a server's supervisor stands.

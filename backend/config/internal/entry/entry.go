@@ -184,6 +184,7 @@ func (d *Decoder) Decode(name, path string, v *hujson.Value) (spec core.ServerSp
 	spec.Cwd = d.text(o, "cwd")
 	spec.URL = strings.TrimSpace(d.address(o))
 	d.switches(o, &spec)
+	d.settings(o, &spec)
 	if d.Foreign {
 		d.extras(o, &spec)
 	}
@@ -447,19 +448,6 @@ func (d *Decoder) switches(o *hujson.Object, spec *core.ServerSpec) {
 		spec.Disabled = lit.Bool() == (key == "disabled")
 		break
 	}
-	m := jsonc.Member(o, "timeout")
-	if m == nil || m.Value.Kind() == 'n' {
-		return
-	}
-	ms, ok := Millis(m)
-	if !ok {
-		d.fail(WrongType, m, d.path+"/timeout", "timeout must be a number of milliseconds, not %s.", clip(string(m.Pack())))
-	}
-	if d.Foreign && ms > 0 && ms < 1000 {
-		d.warn("timeout %d is read as seconds.", ms)
-		ms *= 1000
-	}
-	spec.TimeoutMS = ms
 }
 
 func clip(s string) string {
@@ -469,6 +457,8 @@ func clip(s string) string {
 	return s
 }
 
+const maxMillis = 24 * 3600 * 1000
+
 // Millis reads a time limit in milliseconds: a whole number from 0 to a day.
 func Millis(v *hujson.Value) (int64, bool) {
 	lit, ok := v.Value.(hujson.Literal)
@@ -476,7 +466,7 @@ func Millis(v *hujson.Value) (int64, bool) {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(lit), 64)
-	if err != nil || f < 0 || f > 24*3600*1000 || f != math.Trunc(f) {
+	if err != nil || f < 0 || f > maxMillis || f != math.Trunc(f) {
 		return 0, false
 	}
 	return int64(f), true
@@ -489,6 +479,9 @@ func (d *Decoder) leftOut(o *hujson.Object) {
 		for _, k := range keys(f) {
 			known[k] = true
 		}
+	}
+	for _, s := range Settings(&core.ServerSpec{}) {
+		known[s.Key] = true
 	}
 	for i := range o.Members {
 		if k := jsonc.Key(&o.Members[i]); !known[k] && !ignored(k) {

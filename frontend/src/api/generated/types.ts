@@ -430,12 +430,25 @@ export interface FinishSignInInput {
 // From core/server.go
 export type Fix = "edit" | "install" | "" | "reconnect" | "show_log" | "sign_in" | "values";
 
+// From core/server.go
+export type GrantType = "client_credentials" | "enterprise_managed" | "" | "workload_identity";
+
 // From wire/types.go
 /**
  * IDInput names a thing by its id.
  */
 export interface IDInput {
     id: string;
+}
+
+// From core/server.go
+/**
+ * IdentityProvider is the token endpoint of an organisation, and what it knows us by.
+ */
+export interface IdentityProvider {
+    tokenUrl: string;
+    clientId: string;
+    clientSecret?: string;
 }
 
 // From wire/types.go
@@ -890,6 +903,31 @@ export interface SendOutput {
 
 // From core/server.go
 /**
+ * ServerAuth is what signing in to a server needs beyond what the server tells.
+ * Every text may hold placeholders; secrets belong into the secret store.
+ */
+export interface ServerAuth {
+    grant?: GrantType;
+    clientId?: string;
+    clientSecret?: string;
+    /**
+     * PrivateKey is a PEM block that signs in the place of a secret (RFC 7523).
+     */
+    privateKey?: string;
+    issuer?: string; // the authorization server that ClientID belongs to
+    redirectUrl?: string;
+    scopes?: string[]; // beside those that the server names
+    /**
+     * Assertion is the workload's or the person's token, for the grants
+     * workload_identity and enterprise_managed.
+     */
+    assertion?: string;
+    identityProvider?: IdentityProvider; // for enterprise_managed
+    dpop?: boolean; // RFC 9449, also where it is not demanded
+}
+
+// From core/server.go
+/**
  * ServerSpec is the configuration of one MCP server, as tools.json keeps it.
  * Values may hold placeholders (${VAR}, ${env:VAR}, ${VAR:-default},
  * ${secret:…}), which only the engine expands, and only to start a server.
@@ -905,10 +943,52 @@ export interface ServerSpec {
     headers?: Record<string, string>; // streamable-http, sse
     disabled?: boolean;
     /**
-     * TimeoutMS limits each call of this server's tools, in milliseconds; 0
-     * means the gate's default.
+     * TimeoutMS is how long a call of this server's tools may be silent, in
+     * milliseconds: progress resets it. 0 means the gate's default.
      */
     timeout?: number;
+    /**
+     * MaxTotalTimeoutMS limits such a call in all, whatever its progress, in
+     * milliseconds. 0 means the gate's default.
+     */
+    maxTotalTimeout?: number;
+    /**
+     * ToolTimeouts is TimeoutMS for single tools, by their name.
+     */
+    toolTimeouts?: Record<string, number>;
+    /**
+     * ConnectTimeoutMS limits starting and connecting, in milliseconds. 0 means
+     * the engine's default, which is longer for package runners.
+     */
+    connectTimeout?: number;
+    /**
+     * Start says when the server runs; "" means together with the app.
+     */
+    start?: StartMode;
+    /**
+     * IdleStopMS stops a server that starts on demand after so many milliseconds
+     * without a call. 0 means 5 minutes.
+     */
+    idleStop?: number;
+    /**
+     * ToolListTTLMS makes the engine list the tools anew once the list is so many
+     * milliseconds old. 0 means that a list is good until the server says that it changed.
+     */
+    toolListTtl?: number;
+    /**
+     * DisabledTools are the names of tools that nobody may call.
+     */
+    disabledTools?: string[];
+    /**
+     * Roots are the folders that the server is told about (MCP 2025-11-25,
+     * Roots). nil means none; the server may still read what it wants.
+     */
+    roots?: string[];
+    /**
+     * Auth says how to sign in to an HTTP server; nil means OAuth with what the
+     * server itself tells.
+     */
+    auth?: ServerAuth;
 }
 
 // From core/server.go
@@ -1015,6 +1095,9 @@ export interface SettingsView {
      */
     firstRunDone: boolean;
 }
+
+// From core/server.go
+export type StartMode = "manual" | "on_demand" | "";
 
 // From core/server.go
 export type StepStatus = "failed" | "ok" | "warning";
