@@ -12,6 +12,11 @@ func (a *App) McpAddServer(callID, input string) (string, error) {
 	return a.call("mcp:addServer", callID, input)
 }
 
+// McpComplete carries the channel mcp:complete into the window.
+func (a *App) McpComplete(callID, input string) (string, error) {
+	return a.call("mcp:complete", callID, input)
+}
+
 // McpDisconnectServer carries the channel mcp:disconnectServer into the window.
 func (a *App) McpDisconnectServer(callID, input string) (string, error) {
 	return a.call("mcp:disconnectServer", callID, input)
@@ -25,6 +30,16 @@ func (a *App) McpFinishSignIn(callID, input string) (string, error) {
 // McpGetLog carries the channel mcp:getLog into the window.
 func (a *App) McpGetLog(callID, input string) (string, error) {
 	return a.call("mcp:getLog", callID, input)
+}
+
+// McpGetPrompts carries the channel mcp:getPrompts into the window.
+func (a *App) McpGetPrompts(callID, input string) (string, error) {
+	return a.call("mcp:getPrompts", callID, input)
+}
+
+// McpGetResources carries the channel mcp:getResources into the window.
+func (a *App) McpGetResources(callID, input string) (string, error) {
+	return a.call("mcp:getResources", callID, input)
 }
 
 // McpGetServers carries the channel mcp:getServers into the window.
@@ -67,9 +82,19 @@ func (a *App) McpSignOut(callID, input string) (string, error) {
 	return a.call("mcp:signOut", callID, input)
 }
 
+// McpSubscribeResource carries the channel mcp:subscribeResource into the window.
+func (a *App) McpSubscribeResource(callID, input string) (string, error) {
+	return a.call("mcp:subscribeResource", callID, input)
+}
+
 // McpTestServer carries the channel mcp:testServer into the window.
 func (a *App) McpTestServer(callID, input string) (string, error) {
 	return a.call("mcp:testServer", callID, input)
+}
+
+// McpUnsubscribeResource carries the channel mcp:unsubscribeResource into the window.
+func (a *App) McpUnsubscribeResource(callID, input string) (string, error) {
+	return a.call("mcp:unsubscribeResource", callID, input)
 }
 
 // McpUpdateServer carries the channel mcp:updateServer into the window.

@@ -157,6 +157,8 @@ type ServerStatus struct {
 	ServerVersion   string `json:"serverVersion,omitempty"`
 	ProtocolVersion string `json:"protocolVersion,omitempty"` // "" until connected
 	Instructions    string `json:"instructions,omitempty"`    // untrusted text of the server
+	// Features is what the server offers beside tools; nil until connected.
+	Features []Feature `json:"features,omitempty"`
 	// MissingValues are the placeholders without a value, for state needs_values.
 	MissingValues []string `json:"missingValues,omitempty"`
 	// RetryAt is when the next attempt starts, RFC 3339; "" if none is planned.

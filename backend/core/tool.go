@@ -14,13 +14,17 @@ const (
 	ToolMCP     ToolKind = "mcp"     // a tool of an MCP server
 	ToolCustom  ToolKind = "custom"  // a tool of the person's own, from tools.json
 	ToolBuiltin ToolKind = "builtin" // a tool of the product
+	// ToolFeature makes a tool of what an MCP server offers beside tools: its
+	// resources and its prompts.
+	ToolFeature ToolKind = "feature"
 )
 
 // ToolRef is the identity of a tool. Display names and the names that models
 // see are derived from it and never lead back to it except through the catalog.
 type ToolRef struct {
 	Kind ToolKind `json:"kind"`
-	// Server is the name of the configured MCP server; "" unless Kind is mcp.
+	// Server is the name of the configured MCP server; "" unless Kind is
+	// mcp or feature.
 	Server string `json:"server,omitempty"`
 	// Name is the tool's own name, exactly as its server spells it.
 	Name string `json:"name"`

@@ -18,6 +18,18 @@ type ServersChanged struct {
 // ToolsChanged says that the set of tools, or a definition, changed.
 type ToolsChanged struct{}
 
+// ResourcesChanged says that a resource somebody subscribed to changed, or which
+// resources a server has.
+type ResourcesChanged struct {
+	Server string `json:"server"`
+	URI    string `json:"uri,omitempty"` // "": the list
+}
+
+// PromptsChanged says that the prompts of a server changed.
+type PromptsChanged struct {
+	Server string `json:"server"`
+}
+
 // ToolsStreamChunk carries one chunk of a running call.
 type ToolsStreamChunk struct {
 	Chunk core.Chunk `json:"chunk"`
@@ -132,6 +144,8 @@ type Resync struct{}
 
 func (ServersChanged) EventType() string    { return "servers:changed" }
 func (ToolsChanged) EventType() string      { return "tools:changed" }
+func (ResourcesChanged) EventType() string  { return "resources:changed" }
+func (PromptsChanged) EventType() string    { return "prompts:changed" }
 func (ToolsStreamChunk) EventType() string  { return "tools:streamChunk" }
 func (ToolsStreamEnd) EventType() string    { return "tools:streamEnd" }
 func (ChatDelta) EventType() string         { return "chat:delta" }
@@ -154,7 +168,7 @@ func (Resync) EventType() string            { return "resync" }
 // writes the page's union from it.
 func Kinds() []Payload {
 	return []Payload{
-		ServersChanged{}, ToolsChanged{}, ToolsStreamChunk{}, ToolsStreamEnd{},
+		ServersChanged{}, ToolsChanged{}, ResourcesChanged{}, PromptsChanged{}, ToolsStreamChunk{}, ToolsStreamEnd{},
 		ChatDelta{}, ChatToolCall{}, ChatChanged{}, RunStarted{}, RunFinished{},
 		ApprovalRequested{}, ApprovalResolved{}, QuestionAsked{}, QuestionAnswered{}, BrowserOpen{}, ConfigChanged{}, AgentsChanged{},
 		SettingsChanged{}, AuditAppended{}, Resync{},

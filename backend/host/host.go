@@ -125,7 +125,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	desk := approval.NewDesk(emit, o.Answer)
 	h.Gate = tools.NewExecutor(tools.Options{
 		Catalog: h.Catalog, Log: h.store.Audit, Policy: rules, Desk: desk, Limiter: limit.New(),
-		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers},
+		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers, core.ToolFeature: h.Servers},
 		Emit: func(p event.Payload) {
 			emit(p)
 			if end, ok := p.(event.ToolsStreamEnd); ok {

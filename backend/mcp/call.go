@@ -30,6 +30,9 @@ const (
 // CodeUnavailable (off, failed, lost, or refused by the server). A tool that
 // fails is a result with IsError and no error.
 func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, args json.RawMessage, chunk core.ChunkFunc) (core.ToolResult, error) {
+	if ref.Kind == core.ToolFeature {
+		return m.callFeature(ctx, ref, args)
+	}
 	s := m.fleet.Load().named[ref.Server]
 	if s == nil {
 		return core.ToolResult{}, core.Errorf(core.CodeNotFound, "There is no server named %q. Check the name, or add the server.", ref.Server)

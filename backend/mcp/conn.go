@@ -10,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/backend/core"
+	"patchbay/backend/event"
 )
 
 // rpc is what a connection does for the rest of the engine. Results are as the
@@ -100,12 +101,21 @@ func (l *link) watch(reason func(error) string) {
 }
 
 // clientOptions declares nothing but what works (MCP 2025-11-25, Lifecycle,
-// capability negotiation). touch and the two takers are for what arrives
+// capability negotiation). touch, news and the two takers are for what arrives
 // outside of an answer; q, which may be nil, is for questions.
-func clientOptions(q *questions, touch func(), progress func(token string, c core.Chunk), logged func(level, text string)) *sdk.ClientOptions {
+func clientOptions(q *questions, touch func(), news func(event.Payload), server string, progress func(token string, c core.Chunk), logged func(level, text string)) *sdk.ClientOptions {
 	co := &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { touch() },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) {
+			news(event.ResourcesChanged{Server: server})
+		},
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+			news(event.ResourcesChanged{Server: server, URI: r.Params.URI})
+		},
+		PromptListChangedHandler: func(context.Context, *sdk.PromptListChangedRequest) {
+			news(event.PromptsChanged{Server: server})
+		},
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
 			raw, err := json.Marshal(r.Params)
 			if err != nil {

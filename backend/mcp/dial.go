@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/backend/core"
+	"patchbay/backend/event"
 )
 
 // dialer turns configurations into live links.
@@ -43,6 +44,14 @@ func (a *attempt) to(s core.ServerState, msg string) {
 	if a.state != nil {
 		a.state(s, msg)
 	}
+}
+
+// news returns what tells of changes that a server announces. A trial tells nobody.
+func (d *dialer) news(a *attempt) func(event.Payload) {
+	if a.trial {
+		return func(event.Payload) {}
+	}
+	return d.o.Emit
 }
 
 func (a *attempt) done(name string, began time.Time, format string, args ...any) {
@@ -336,7 +345,7 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string
 	began = time.Now()
 	l.asks = d.questions(lctx, a.spec.Name, conn.running)
 	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
-		clientOptions(l.asks, l.touch, func(string, core.Chunk) {}, func(string, string) {}))
+		clientOptions(l.asks, l.touch, d.news(a), a.spec.Name, func(string, core.Chunk) {}, func(string, string) {}))
 	told := false
 	session, end, err := connect(ctx, client, conn, func() time.Duration {
 		if waited := time.Since(began); !told && waited > 2*time.Second && !conn.spoke.Load() {

@@ -90,7 +90,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	r := &httpRPC{rt: rt, ctx: lctx, sinks: map[string]*sink{}}
 	l.asks = d.questions(lctx, a.spec.Name, r.running)
 	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
-		clientOptions(l.asks, l.touch, r.progress, func(level, text string) {
+		clientOptions(l.asks, l.touch, d.news(a), a.spec.Name, r.progress, func(level, text string) {
 			rt.logged(level, text)
 			r.logged(level, text)
 		}))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,15 +37,17 @@ type server struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	status atomic.Pointer[core.ServerStatus]
-	tools  atomic.Pointer[toolList]
-	link   atomic.Pointer[link]
-	silent atomic.Bool // replaced or removed: tell nobody any more
+	status   atomic.Pointer[core.ServerStatus]
+	tools    atomic.Pointer[toolList]
+	features atomic.Pointer[[]core.Feature]
+	link     atomic.Pointer[link]
+	silent   atomic.Bool // replaced or removed: tell nobody any more
 
 	mu        sync.Mutex
 	paused    bool               // disconnected by hand
 	interrupt context.CancelFunc // ends what the supervisor does now
 	changed   chan struct{}      // closed at the next change of status
+	watched   map[string]bool    // the resources that somebody subscribed to
 
 	until atomic.Pointer[time.Time] // the end of the sign-in that is under way; nil for none
 	poke  chan struct{}             // until changed
@@ -167,7 +170,11 @@ func (s *server) offer(l *toolList) {
 		s.m.o.Publish(s.spec.Name, nil)
 		return
 	}
-	s.m.o.Publish(s.spec.Name, l.tools)
+	list := l.tools
+	if f := s.features.Load(); f != nil {
+		list = slices.Concat(list, featureTools(s.spec.Name, *f))
+	}
+	s.m.o.Publish(s.spec.Name, list)
 }
 
 // keep holds the server connected until ctx ends: it dials, serves, and decides
@@ -289,15 +296,17 @@ func (s *server) connected(l *link, list *toolList, listErr error, took time.Dur
 	if list == nil {
 		list = newToolList(nil, nil)
 	}
+	features := featuresOf(info.Capabilities)
 	l.tools.Store(list)
 	s.link.Store(l)
+	s.features.Store(&features)
 	s.offer(list)
 	for _, n := range list.notes {
 		s.log.add("· ", n)
 	}
 	s.update(func(st *core.ServerStatus) {
 		*st = core.ServerStatus{Name: st.Name, Transport: st.Transport, State: core.StateConnected, Since: st.Since,
-			VerifiedAt: now(), LatencyMS: took.Milliseconds(), ToolCount: len(list.tools), ProtocolVersion: l.version,
+			VerifiedAt: now(), LatencyMS: took.Milliseconds(), ToolCount: len(list.tools), ProtocolVersion: l.version, Features: features,
 			Message: countMessage(len(list.tools), took), Instructions: info.Instructions, Detail: strings.Join(append(l.notes(), list.notes...), "\n")}
 		if info.ServerInfo != nil {
 			st.ServerTitle, st.ServerVersion = info.ServerInfo.Title, info.ServerInfo.Version
@@ -332,6 +341,7 @@ func (s *server) serve(ctx context.Context, l *link) string {
 			return l.reason
 		case <-hear.C:
 			l.hear(ctx, s.log)
+			s.watchAgain(l)
 			continue
 		case <-l.stale:
 		}

@@ -20,10 +20,13 @@ const maxAlias = 64
 func Alias(ref core.ToolRef) string {
 	plain := ref.Name
 	ambiguous := strings.Contains(ref.Name, "__")
-	if ref.Kind == core.ToolMCP {
+	if ref.Server != "" || ref.Kind == core.ToolMCP {
 		plain = ref.Server + "__" + ref.Name
 		// Without "__" inside and "_" at its end, the first "__" ends the server's name.
 		ambiguous = ref.Server == "" || strings.Contains(ref.Server, "__") || strings.HasSuffix(ref.Server, "_")
+	}
+	if ref.Kind == core.ToolFeature { // the server may have a tool of this name too
+		ambiguous = true
 	}
 	clean := sanitize(plain)
 	if clean == plain && !ambiguous && len(plain) <= maxAlias && !looksHashed(plain) {

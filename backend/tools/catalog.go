@@ -175,7 +175,7 @@ func chosen(a core.Agent, ref core.ToolRef) bool {
 	case core.ToolsAll:
 		return true
 	case core.ToolsSome:
-		return ref.Kind == core.ToolMCP && slices.Contains(a.Servers, ref.Server) || slices.ContainsFunc(a.Tools, ref.Same)
+		return ref.Server != "" && slices.Contains(a.Servers, ref.Server) || slices.ContainsFunc(a.Tools, ref.Same)
 	}
 	return false
 }

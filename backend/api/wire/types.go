@@ -29,6 +29,18 @@ type NameInput struct {
 	Name string `json:"name"`
 }
 
+// CompleteInput asks the server Name to complete an argument.
+type CompleteInput struct {
+	Name       string          `json:"name"`
+	Completion core.Completion `json:"completion"`
+}
+
+// ResourceInput names a resource of the server Name.
+type ResourceInput struct {
+	Name string `json:"name"`
+	URI  string `json:"uri"`
+}
+
 // ParseServersInput is a text to understand; nothing is run or saved.
 type ParseServersInput struct {
 	Text string `json:"text"`

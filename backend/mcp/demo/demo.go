@@ -55,7 +55,7 @@ func (s *Server) Handler() http.Handler {
 const instructions = "A demonstration server. Its notes live in a scratch folder of their own, so nothing of value can be lost."
 
 func (s *Server) build() *sdk.Server {
-	srv := sdk.NewServer(&sdk.Implementation{Name: "patchbay-demo", Title: "Patchbay demo", Version: "1.0.0"}, &sdk.ServerOptions{Instructions: instructions})
+	srv := sdk.NewServer(&sdk.Implementation{Name: "patchbay-demo", Title: "Patchbay demo", Version: "1.0.0"}, s.options())
 	no, yes := new(bool), new(bool)
 	*yes = true
 	reads := func(title string, repeatable bool) *sdk.ToolAnnotations {
@@ -75,10 +75,25 @@ func (s *Server) build() *sdk.Server {
 		Description: "Lists the notes in the scratch folder with their text."}, s.listNotes)
 	sdk.AddTool(srv, &sdk.Tool{Name: "write_note", Title: "Write Note",
 		Annotations: &sdk.ToolAnnotations{Title: "Write Note", IdempotentHint: true, DestructiveHint: no, OpenWorldHint: no},
-		Description: "Writes a new note into the scratch folder. It never overwrites: a note of the same name with another text is refused."}, s.writeNote)
+		Description: "Writes a new note into the scratch folder. It never overwrites: a note of the same name with another text is refused."},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in noteInput) (*sdk.CallToolResult, any, error) {
+			res, err := s.writeNote(in)
+			if err == nil {
+				s.changed(ctx, srv, in.Name)
+			}
+			return res, nil, err
+		})
 	sdk.AddTool(srv, &sdk.Tool{Name: "delete_note", Title: "Delete Note",
 		Annotations: &sdk.ToolAnnotations{Title: "Delete Note", DestructiveHint: yes, OpenWorldHint: no},
-		Description: "Deletes a note from the scratch folder for good."}, s.deleteNote)
+		Description: "Deletes a note from the scratch folder for good."},
+		func(ctx context.Context, r *sdk.CallToolRequest, in noteName) (*sdk.CallToolResult, any, error) {
+			res, err := s.deleteNote(ctx, r, in)
+			if err == nil {
+				s.changed(ctx, srv, in.Name)
+			}
+			return res, nil, err
+		})
+	s.offer(srv)
 	return srv
 }
 

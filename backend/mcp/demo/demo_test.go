@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"patchbay/backend/core"
+	"patchbay/backend/event"
 	"patchbay/backend/mcp"
 	"patchbay/backend/mcp/demo"
 )
@@ -112,4 +113,99 @@ func field(t *testing.T, r core.ToolResult, name string) string {
 	var f map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal(r.StructuredContent, &f), r.Text())
 	return string(f[name])
+}
+
+// What the demo offers beside tools, through the engine: the tools that the
+// engine makes of it, completion, and news of a resource that changed.
+func TestDemoFeatures(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	srv := httptest.NewServer(demo.New(filepath.Join(t.TempDir(), "notes")).Handler())
+	defer srv.Close()
+	news := make(chan event.ResourcesChanged, 100)
+	published := make(chan []core.Tool, 100)
+	m := mcp.New(mcp.Options{Shell: "none",
+		Emit: func(p event.Payload) {
+			if c, ok := p.(event.ResourcesChanged); ok {
+				news <- c
+			}
+		},
+		Publish: func(_ string, tools []core.Tool) { published <- tools },
+	})
+	defer func() { require.NoError(t, m.Close(context.Background())) }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, spec := range []core.ServerSpec{
+		{Name: "stdio", Transport: core.TransportStdio, Command: self, Env: map[string]string{"DEMO_SCRATCH": filepath.Join(t.TempDir(), "notes")}},
+		{Name: "http", Transport: core.TransportHTTP, URL: srv.URL},
+	} {
+		t.Run(spec.Name, func(t *testing.T) {
+			m.Apply([]core.ServerSpec{spec})
+			require.NoError(t, m.WaitSettled(ctx))
+			status := m.Status()[0]
+			assert.Equal(t, []core.Feature{core.FeatureResources, core.FeatureSubscribe, core.FeaturePrompts, core.FeatureCompletions}, status.Features)
+			assert.Equal(t, len(m.Tools(spec.Name)), status.ToolCount)
+			var made []core.Tool
+			for tools := range published {
+				if len(tools) > 0 && tools[0].Ref.Server == spec.Name {
+					made = tools[status.ToolCount:]
+					break
+				}
+			}
+			require.Len(t, made, 2)
+			call := func(ref core.ToolRef, args string) (core.ToolResult, error) {
+				return m.Call(ctx, ref, "c", json.RawMessage(args), nil)
+			}
+			resources, prompts := made[0].Ref, made[1].Ref
+
+			list, err := m.Resources(ctx, spec.Name)
+			require.NoError(t, err)
+			require.Len(t, list.Resources, 1)
+			require.Len(t, list.Templates, 1)
+			uri := list.Resources[0].URI
+			res, err := call(resources, `{}`)
+			require.NoError(t, err)
+			assert.Contains(t, res.Text(), uri)
+			require.NoError(t, m.Subscribe(ctx, spec.Name, uri))
+
+			_, err = call(core.ToolRef{Kind: core.ToolMCP, Server: spec.Name, Name: "write_note"}, `{"name":"milk & honey","text":"buy some"}`)
+			require.NoError(t, err)
+			select {
+			case c := <-news:
+				assert.Equal(t, event.ResourcesChanged{Server: spec.Name, URI: uri}, c)
+			case <-ctx.Done():
+				t.Fatal("nobody told of the change")
+			}
+			res, err = call(resources, `{"uri":"`+uri+`"}`)
+			require.NoError(t, err)
+			require.Equal(t, core.ContentResource, res.Content[0].Type)
+			assert.Contains(t, res.Text(), "buy some")
+			res, err = call(resources, `{"uri":"note:///milk%20%26%20honey"}`)
+			require.NoError(t, err)
+			assert.Equal(t, "buy some", res.Text())
+			_, err = call(resources, `{"uri":"note:///nothing"}`)
+			assert.Error(t, err)
+			require.NoError(t, m.Unsubscribe(ctx, spec.Name, uri))
+
+			done, err := m.Complete(ctx, spec.Name, core.Completion{URITemplate: list.Templates[0].URITemplate, Argument: "name", Value: "mi"})
+			require.NoError(t, err)
+			assert.Equal(t, []string{"milk & honey"}, done.Values)
+			done, err = m.Complete(ctx, spec.Name, core.Completion{Prompt: "sum_up_notes", Argument: "tone", Value: "as a"})
+			require.NoError(t, err)
+			assert.Len(t, done.Values, 3)
+			_, err = m.Complete(ctx, spec.Name, core.Completion{Argument: "tone"})
+			assert.Equal(t, core.CodeInvalid, core.CodeOf(err))
+
+			named, err := m.Prompts(ctx, spec.Name)
+			require.NoError(t, err)
+			require.Len(t, named.Prompts, 1)
+			assert.True(t, named.Prompts[0].Arguments[0].Required)
+			res, err = call(prompts, `{"name":"sum_up_notes","arguments":{"tone":"as a poem"}}`)
+			require.NoError(t, err)
+			assert.Contains(t, res.Text(), "user: Sum up these notes as a poem")
+			assert.Contains(t, string(res.StructuredContent), `"messages"`)
+			_, err = call(prompts, `{"name":"sum_up_notes"}`)
+			assert.ErrorContains(t, err, "tone")
+		})
+	}
 }

@@ -94,58 +94,58 @@ func (s *Server) listNotes(context.Context, *sdk.CallToolRequest, struct{}) (*sd
 	return text("%s", strings.Join(lines, "\n")), out, nil
 }
 
-func (s *Server) writeNote(_ context.Context, _ *sdk.CallToolRequest, in noteInput) (*sdk.CallToolResult, any, error) {
+func (s *Server) writeNote(in noteInput) (*sdk.CallToolResult, error) {
 	name, err := file(in.Name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if len(in.Text) > noteBytes {
-		return nil, nil, fmt.Errorf("the text has %d bytes; a note holds %d", len(in.Text), noteBytes)
+		return nil, fmt.Errorf("the text has %d bytes; a note holds %d", len(in.Text), noteBytes)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer r.Close()
 	if b, err := r.ReadFile(name); err == nil {
 		if string(b) == in.Text {
-			return text("The note %s is there already.", in.Name), nil, nil
+			return text("The note %s is there already.", in.Name), nil
 		}
-		return nil, nil, fmt.Errorf("there is a note %q already; delete it first, or choose another name", in.Name)
+		return nil, fmt.Errorf("there is a note %q already; delete it first, or choose another name", in.Name)
 	}
 	if entries, err := fs.ReadDir(r.FS(), "."); err == nil && len(entries) >= noteCount {
-		return nil, nil, fmt.Errorf("there are %d notes already; delete some first", len(entries))
+		return nil, fmt.Errorf("there are %d notes already; delete some first", len(entries))
 	}
 	if err := r.WriteFile(name, []byte(in.Text), 0o600); err != nil {
-		return nil, nil, fmt.Errorf("the note %q cannot be written", in.Name)
+		return nil, fmt.Errorf("the note %q cannot be written", in.Name)
 	}
-	return text("Wrote the note %s.", in.Name), nil, nil
+	return text("Wrote the note %s.", in.Name), nil
 }
 
-func (s *Server) deleteNote(ctx context.Context, req *sdk.CallToolRequest, in noteName) (*sdk.CallToolResult, any, error) {
+func (s *Server) deleteNote(ctx context.Context, req *sdk.CallToolRequest, in noteName) (*sdk.CallToolResult, error) {
 	name, err := file(in.Name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if ok, err := confirm(ctx, req, in.Name); err != nil || !ok {
-		return text("The note %s was kept.", in.Name), nil, err
+		return text("The note %s was kept.", in.Name), err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, err := s.open()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer r.Close()
 	if err := r.Remove(name); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, fmt.Errorf("there is no note %q", in.Name)
+			return nil, fmt.Errorf("there is no note %q", in.Name)
 		}
-		return nil, nil, fmt.Errorf("the note %q cannot be deleted", in.Name)
+		return nil, fmt.Errorf("the note %q cannot be deleted", in.Name)
 	}
-	return text("Deleted the note %s.", in.Name), nil, nil
+	return text("Deleted the note %s.", in.Name), nil
 }
 
 // confirm asks the person, if the client can (MCP 2025-11-25, Elicitation).

@@ -9,6 +9,8 @@ import type {
   AuditInput,
   AuditView,
   CancelInput,
+  CompleteInput,
+  Completed,
   Conversation,
   ConversationDetail,
   ConversationsView,
@@ -26,11 +28,14 @@ import type {
   NameInput,
   ParseServersInput,
   ParsedServers,
+  Prompts,
   Provider,
   ProvidersView,
   QuestionsView,
   Removed,
   ResolveInput,
+  ResourceInput,
+  Resources,
   SaveProviderInput,
   SendInput,
   SendOutput,
@@ -55,6 +60,9 @@ export const mcp = {
   /** mcp:addServer */
   addServer: (input: AddServerInput, options?: CallOptions): Promise<ServerView> =>
     call<ServerView>("mcp:addServer", "McpAddServer", input, options),
+  /** mcp:complete */
+  complete: (input: CompleteInput, options?: CallOptions): Promise<Completed> =>
+    call<Completed>("mcp:complete", "McpComplete", input, options),
   /** mcp:disconnectServer */
   disconnectServer: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:disconnectServer", "McpDisconnectServer", input, options),
@@ -64,6 +72,12 @@ export const mcp = {
   /** mcp:getLog */
   getLog: (input: NameInput, options?: CallOptions): Promise<LogView> =>
     call<LogView>("mcp:getLog", "McpGetLog", input, options),
+  /** mcp:getPrompts */
+  getPrompts: (input: NameInput, options?: CallOptions): Promise<Prompts> =>
+    call<Prompts>("mcp:getPrompts", "McpGetPrompts", input, options),
+  /** mcp:getResources */
+  getResources: (input: NameInput, options?: CallOptions): Promise<Resources> =>
+    call<Resources>("mcp:getResources", "McpGetResources", input, options),
   /** mcp:getServers */
   getServers: (options?: CallOptions): Promise<ServersView> =>
     call<ServersView>("mcp:getServers", "McpGetServers", {}, options),
@@ -88,9 +102,15 @@ export const mcp = {
   /** mcp:signOut */
   signOut: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:signOut", "McpSignOut", input, options),
+  /** mcp:subscribeResource */
+  subscribeResource: (input: ResourceInput, options?: CallOptions): Promise<void> =>
+    call<void>("mcp:subscribeResource", "McpSubscribeResource", input, options),
   /** mcp:testServer */
   testServer: (input: TestServerInput, options?: CallOptions): Promise<TestReport> =>
     call<TestReport>("mcp:testServer", "McpTestServer", input, options),
+  /** mcp:unsubscribeResource */
+  unsubscribeResource: (input: ResourceInput, options?: CallOptions): Promise<void> =>
+    call<void>("mcp:unsubscribeResource", "McpUnsubscribeResource", input, options),
   /** mcp:updateServer */
   updateServer: (input: UpdateServerInput, options?: CallOptions): Promise<ServerView> =>
     call<ServerView>("mcp:updateServer", "McpUpdateServer", input, options),

@@ -9,8 +9,10 @@ import type {
   ChatDelta,
   ChatToolCall,
   ConfigChanged,
+  PromptsChanged,
   QuestionAnswered,
   QuestionAsked,
+  ResourcesChanged,
   Resync,
   RunFinished,
   RunStarted,
@@ -25,6 +27,8 @@ import type {
 export interface EventMap {
   "servers:changed": ServersChanged;
   "tools:changed": ToolsChanged;
+  "resources:changed": ResourcesChanged;
+  "prompts:changed": PromptsChanged;
   "tools:streamChunk": ToolsStreamChunk;
   "tools:streamEnd": ToolsStreamEnd;
   "chat:delta": ChatDelta;
@@ -52,6 +56,8 @@ export type PatchbayEvent = { [K in EventType]: { seq: number; type: K; data: Ev
 export const eventTypes: readonly EventType[] = [
   "servers:changed",
   "tools:changed",
+  "resources:changed",
+  "prompts:changed",
   "tools:streamChunk",
   "tools:streamEnd",
   "chat:delta",

@@ -250,6 +250,40 @@ export type ChunkKind = "input" | "log" | "progress" | "status";
 // From core/errors.go
 export type Code = "canceled" | "conflict" | "denied" | "internal" | "invalid" | "needs_auth" | "needs_value" | "not_found" | "timeout" | "too_large" | "unavailable";
 
+// From wire/types.go
+/**
+ * CompleteInput asks the server Name to complete an argument.
+ */
+export interface CompleteInput {
+    name: string;
+    completion: Completion;
+}
+
+// From core/feature.go
+/**
+ * Completed is what a server proposes, the best first.
+ */
+export interface Completed {
+    values: string[];
+    more: boolean; // there are others
+}
+
+// From core/feature.go
+/**
+ * Completion asks a server to complete an argument (MCP 2025-11-25,
+ * Completion). Exactly one of Prompt and URITemplate is set.
+ */
+export interface Completion {
+    prompt?: string;
+    uriTemplate?: string;
+    argument: string;
+    value: string; // what was typed so far
+    /**
+     * Context holds the arguments that are filled in already.
+     */
+    context?: Record<string, string>;
+}
+
 // From event/event.go
 /**
  * ConfigChanged says that tools.json was read anew, or that it cannot be read.
@@ -416,6 +450,9 @@ export interface ExecuteOutput {
      */
     modelText: string;
 }
+
+// From core/feature.go
+export type Feature = "completions" | "prompts" | "resources" | "resources.subscribe";
 
 // From wire/types.go
 /**
@@ -665,6 +702,46 @@ export interface Principal {
 // From core/principal.go
 export type PrincipalKind = "agent" | "cli" | "gateway" | "rest" | "window";
 
+// From core/feature.go
+/**
+ * Prompt is a message or more that a server prepares for a person (MCP
+ * 2025-11-25, Prompts).
+ */
+export interface Prompt {
+    name: string;
+    title?: string;
+    description?: string;
+    arguments: PromptArgument[];
+}
+
+// From core/feature.go
+/**
+ * PromptArgument is a blank of a prompt; its value is text.
+ */
+export interface PromptArgument {
+    name: string;
+    title?: string;
+    description?: string;
+    required?: boolean;
+}
+
+// From core/feature.go
+/**
+ * Prompts is what a server lists. Notes says what was left out, and why.
+ */
+export interface Prompts {
+    prompts: Prompt[];
+    notes: string[];
+}
+
+// From event/event.go
+/**
+ * PromptsChanged says that the prompts of a server changed.
+ */
+export interface PromptsChanged {
+    server: string;
+}
+
 // From core/chat.go
 /**
  * Provider is the configuration of one vendor of models. The key is never part of it.
@@ -789,6 +866,60 @@ export interface Removed {
 export interface ResolveInput {
     id: string;
     answer: Answer; // allow_once, allow_chat or deny
+}
+
+// From core/feature.go
+/**
+ * Resource is something that can be read (MCP 2025-11-25, Resources).
+ */
+export interface Resource {
+    uri: string;
+    name: string;
+    title?: string;
+    description?: string;
+    mimeType?: string;
+    size?: number; // in bytes; nil: unknown
+}
+
+// From wire/types.go
+/**
+ * ResourceInput names a resource of the server Name.
+ */
+export interface ResourceInput {
+    name: string;
+    uri: string;
+}
+
+// From core/feature.go
+/**
+ * ResourceTemplate is a family of resources (MCP 2025-11-25, Resource Templates).
+ */
+export interface ResourceTemplate {
+    uriTemplate: string; // RFC 6570
+    name: string;
+    title?: string;
+    description?: string;
+    mimeType?: string;
+}
+
+// From core/feature.go
+/**
+ * Resources is what a server lists. Notes says what was left out, and why.
+ */
+export interface Resources {
+    resources: Resource[];
+    templates: ResourceTemplate[];
+    notes: string[];
+}
+
+// From event/event.go
+/**
+ * ResourcesChanged says that a resource somebody subscribed to changed, or which
+ * resources a server has.
+ */
+export interface ResourcesChanged {
+    server: string;
+    uri?: string; // "": the list
 }
 
 // From event/event.go
@@ -1028,6 +1159,10 @@ export interface ServerStatus {
     protocolVersion?: string; // "" until connected
     instructions?: string; // untrusted text of the server
     /**
+     * Features is what the server offers beside tools; nil until connected.
+     */
+    features?: Feature[];
+    /**
      * MissingValues are the placeholders without a value, for state needs_values.
      */
     missingValues?: string[];
@@ -1202,7 +1337,7 @@ export interface ToolCall {
 export type ToolChoice = "all" | "none" | "some";
 
 // From core/tool.go
-export type ToolKind = "builtin" | "custom" | "mcp";
+export type ToolKind = "builtin" | "custom" | "feature" | "mcp";
 
 // From core/tool.go
 /**
@@ -1212,7 +1347,8 @@ export type ToolKind = "builtin" | "custom" | "mcp";
 export interface ToolRef {
     kind: ToolKind;
     /**
-     * Server is the name of the configured MCP server; "" unless Kind is mcp.
+     * Server is the name of the configured MCP server; "" unless Kind is
+     * mcp or feature.
      */
     server?: string;
     /**

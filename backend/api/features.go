@@ -1,0 +1,37 @@
+package api
+
+import (
+	"context"
+
+	"patchbay/backend/api/wire"
+	"patchbay/backend/core"
+)
+
+// What a server offers beside tools. It is only listed here: reading a resource
+// and getting a prompt are calls of the tools "resources" and "prompts" of kind
+// feature, through the gate.
+
+// GetResources asks a server for its resources and templates.
+func (m *MCP) GetResources(ctx context.Context, in wire.NameInput) (core.Resources, error) {
+	return m.manager.Resources(ctx, in.Name)
+}
+
+// GetPrompts asks a server for its prompts.
+func (m *MCP) GetPrompts(ctx context.Context, in wire.NameInput) (core.Prompts, error) {
+	return m.manager.Prompts(ctx, in.Name)
+}
+
+// Complete asks a server what the value of an argument could be.
+func (m *MCP) Complete(ctx context.Context, in wire.CompleteInput) (core.Completed, error) {
+	return m.manager.Complete(ctx, in.Name, in.Completion)
+}
+
+// SubscribeResource makes resources:changed tell when a resource changes.
+func (m *MCP) SubscribeResource(ctx context.Context, in wire.ResourceInput) error {
+	return m.manager.Subscribe(ctx, in.Name, in.URI)
+}
+
+// UnsubscribeResource ends that.
+func (m *MCP) UnsubscribeResource(ctx context.Context, in wire.ResourceInput) error {
+	return m.manager.Unsubscribe(ctx, in.Name, in.URI)
+}
