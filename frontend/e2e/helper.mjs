@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -14,6 +15,7 @@ const chromiumPath =
     existsSync(p),
   ) ??
   "chromium";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 export const artifacts = resolve(here, "../../artifacts");
 mkdirSync(artifacts, { recursive: true });
 
@@ -100,4 +102,21 @@ export async function openPage(url, { width = 1280, height = 800, dark = false }
 export async function shot(page, name) {
   await page.waitForTimeout(150);
   await page.screenshot({ path: join(artifacts, `${name}.png`) });
+}
+
+/** What breaks WCAG 2.2 AA on the page as it stands, a sentence each. */
+export async function violations(page) {
+  await page.evaluate(axe);
+  const result = await page.evaluate(() =>
+    globalThis.axe.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
+    }),
+  );
+  return result.violations.map(
+    (v) =>
+      `${v.id} ${v.nodes
+        .slice(0, 3)
+        .map((n) => `${n.target} ${n.failureSummary?.split("\n")[1] ?? ""}`)
+        .join(" | ")}`,
+  );
 }

@@ -1,10 +1,6 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { after, before, test } from "node:test";
-import { closeBrowser, openPage, shot, startDaemon } from "./helper.mjs";
-
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+import { closeBrowser, openPage, shot, startDaemon, violations } from "./helper.mjs";
 
 let daemon;
 before(async () => {
@@ -94,19 +90,7 @@ for (const dark of [false, true]) {
               .map((el) => `${el.tagName}.${el.className}`.slice(0, 120)),
           );
           if (wide.length) failures.push(`${name} scrolls sideways: ${wide.slice(0, 3).join(" | ")}`);
-          await page.evaluate(axe);
-          const result = await page.evaluate(() =>
-            globalThis.axe.run(document, {
-              runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"],
-            }),
-          );
-          for (const v of result.violations)
-            failures.push(
-              `${name}: ${v.id} ${v.nodes
-                .slice(0, 3)
-                .map((n) => `${n.target} ${n.failureSummary?.split("\n")[1] ?? ""}`)
-                .join(" | ")}`,
-            );
+          for (const v of await violations(page)) failures.push(`${name}: ${v}`);
         }
         assert.deepEqual(failures, []);
         assert.deepEqual(page.faults, []);

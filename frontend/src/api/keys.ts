@@ -5,6 +5,12 @@ export const keys = {
     list: () => ["servers", "list"] as const,
     log: (name: string) => ["servers", "log", name] as const,
   },
+  resources: {
+    all: ["resources"] as const,
+    list: (server: string) => ["resources", "list", server] as const,
+    prompts: (server: string) => ["resources", "prompts", server] as const,
+    completion: (server: string, asked: string) => ["resources", "completion", server, asked] as const,
+  },
   tools: {
     all: ["tools"] as const,
     list: () => ["tools", "list"] as const,

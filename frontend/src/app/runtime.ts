@@ -5,6 +5,7 @@ import { followEvents } from "@/api/events";
 import { keys } from "@/api/keys";
 import type { LinkState } from "@/api/transport";
 import type { PatchbayEvent } from "@/api/types";
+import { noteResourceChange } from "@/features/resources";
 import { openOutside } from "@/lib/clipboard";
 import { createRunStore, type RunStore } from "@/lib/run-store";
 
@@ -26,6 +27,10 @@ export function staleKeys(event: PatchbayEvent): readonly (readonly unknown[])[]
   switch (event.type) {
     case "servers:changed":
       return [keys.servers.all];
+    case "resources:changed":
+      return event.data.uri ? [] : [keys.resources.list(event.data.server)];
+    case "prompts:changed":
+      return [keys.resources.prompts(event.data.server)];
     case "tools:changed":
       return [keys.tools.all];
     case "chat:toolCall":
@@ -111,6 +116,9 @@ export function startRuntime(): Runtime {
           break;
         case "tools:streamEnd":
           runs.end(event.data);
+          break;
+        case "resources:changed":
+          if (event.data.uri) noteResourceChange(event.data.server, event.data.uri);
           break;
         case "browser:open":
           openSignIn(event.data.server, event.data.url);

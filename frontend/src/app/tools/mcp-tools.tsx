@@ -5,6 +5,8 @@ import { ErrorNote } from "@/components/error-note";
 import { toastError, toastUndo } from "@/components/toast";
 import { IconButton } from "@/components/ui/button";
 import { useApprovals } from "@/features/approvals";
+import { useChatStore } from "@/features/chat";
+import { PromptsPanel, ResourcesPanel } from "@/features/resources";
 import {
   AddServers,
   rowFromCopy,
@@ -16,7 +18,7 @@ import {
 } from "@/features/servers";
 import { ToolList } from "@/features/tools";
 import { cn } from "@/lib/cn";
-import { useNav } from "../use-nav";
+import { useNav, useWhere } from "../use-nav";
 
 interface McpToolsProps {
   servers?: readonly ServerView[];
@@ -29,6 +31,7 @@ interface McpToolsProps {
 /** The servers at the left; the chosen one, or the box to paste into, at the right. */
 export function McpTools({ servers, server, tool, catalog, searchRef }: McpToolsProps) {
   const nav = useNav();
+  const where = useWhere();
   const query = useServers();
   const actions = useServerActions();
   const adding = useServersStore((s) => s.adding);
@@ -64,6 +67,15 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   const select = (name?: string) => {
     set({ adding: false });
     nav.openTools("mcp", name);
+  };
+  const features = current?.status.features ?? [];
+  const draftId = where.conversationId ?? "new";
+  const toChat = (text: string) => {
+    const { drafts, setDraft } = useChatStore.getState();
+    const before = drafts[draftId] ?? "";
+    setDraft(draftId, before ? `${before.trimEnd()}\n\n${text}` : text);
+    if (where.conversationId) nav.closeTools();
+    else nav.newChat();
   };
   const report = { onError: (e: unknown) => toastError(e) };
   const toggle = (name: string, enabled: boolean) => actions.setEnabled.mutate({ name, enabled }, report);
@@ -138,6 +150,26 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           waiting={waiting}
           onServer={() => set({ tab: "activity" })}
         />
+      }
+      resourcesPanel={
+        features.includes("resources") && (
+          <ResourcesPanel
+            key={current.spec.name}
+            server={current.spec.name}
+            features={features}
+            onUse={toChat}
+          />
+        )
+      }
+      promptsPanel={
+        features.includes("prompts") && (
+          <PromptsPanel
+            key={current.spec.name}
+            server={current.spec.name}
+            features={features}
+            onUse={toChat}
+          />
+        )
       }
       onToggle={(on) => toggle(current.spec.name, on)}
       onReconnect={() => actions.reconnect.mutate(current.spec.name, report)}

@@ -3,7 +3,7 @@ import type { ServerSpec } from "@/api/types";
 import type { ServerFilter } from "@/lib/servers";
 import type { ReviewRow } from "./lib/review";
 
-export type DetailTab = "tools" | "activity" | "settings";
+export type DetailTab = "tools" | "resources" | "prompts" | "activity" | "settings";
 
 interface ServersState {
   search: string;

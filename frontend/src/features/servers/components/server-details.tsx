@@ -27,6 +27,9 @@ interface ServerDetailsProps {
   server: ServerView;
   toolCount: number;
   toolsPanel: ReactNode;
+  /** Undefined where the server has none. */
+  resourcesPanel?: ReactNode;
+  promptsPanel?: ReactNode;
   onBack?: ReactNode;
   onToggle: (enabled: boolean) => void;
   onReconnect: () => void;
@@ -52,6 +55,8 @@ export function ServerDetails(props: ServerDetailsProps) {
     server,
     toolCount,
     toolsPanel,
+    resourcesPanel,
+    promptsPanel,
     onBack,
     onToggle,
     onReconnect,
@@ -61,7 +66,9 @@ export function ServerDetails(props: ServerDetailsProps) {
     onSave,
   } = props;
   const { spec, status } = server;
-  const tab = useServersStore((s) => s.tab);
+  const chosen = useServersStore((s) => s.tab);
+  const gone = (chosen === "resources" && !resourcesPanel) || (chosen === "prompts" && !promptsPanel);
+  const tab = gone ? "tools" : chosen;
   const set = useServersStore((s) => s.set);
   const look = serverLooks[status.state];
   const now = useNow(look.live || status.state === "connected", look.live ? 1000 : 10_000);
@@ -209,12 +216,24 @@ export function ServerDetails(props: ServerDetailsProps) {
       </header>
       <TabList className="px-5" aria-label={`About ${spec.name}`}>
         <Tab value="tools">Tools ({toolCount})</Tab>
+        {resourcesPanel && <Tab value="resources">Resources</Tab>}
+        {promptsPanel && <Tab value="prompts">Prompts</Tab>}
         <Tab value="activity">Activity</Tab>
         <Tab value="settings">Settings</Tab>
       </TabList>
       <TabPanel value="tools" className="overflow-hidden">
         {toolsPanel}
       </TabPanel>
+      {resourcesPanel && (
+        <TabPanel value="resources" className="overflow-y-auto p-5">
+          {resourcesPanel}
+        </TabPanel>
+      )}
+      {promptsPanel && (
+        <TabPanel value="prompts" className="overflow-y-auto p-5">
+          {promptsPanel}
+        </TabPanel>
+      )}
       <TabPanel value="activity" className="overflow-y-auto p-5">
         <ServerActivity name={spec.name} />
       </TabPanel>
