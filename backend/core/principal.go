@@ -9,6 +9,7 @@ const (
 	PrincipalCLI    PrincipalKind = "cli"    // the command line
 	PrincipalREST   PrincipalKind = "rest"
 	PrincipalClient PrincipalKind = "gateway"
+	PrincipalServer PrincipalKind = "server" // an MCP server that asks a model
 )
 
 // Principal is who makes a call. It is always passed as a parameter and never

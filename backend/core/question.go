@@ -8,7 +8,33 @@ type QuestionKind string
 const (
 	QuestionForm  QuestionKind = "form"  // values for a form
 	QuestionVisit QuestionKind = "visit" // go to an address
+	// QuestionSampling is whether a model may be asked, and
+	// QuestionSamplingAnswer whether the server may have its answer.
+	QuestionSampling       QuestionKind = "sampling"
+	QuestionSamplingAnswer QuestionKind = "sampling_answer"
 )
+
+// Sampling is what a server wants a model to answer (MCP 2025-11-25, Sampling).
+type Sampling struct {
+	SystemPrompt string            `json:"systemPrompt,omitempty"`
+	Messages     []SamplingMessage `json:"messages"`
+	MaxTokens    int64             `json:"maxTokens"` // of the answer; never 0
+	Temperature  *float64          `json:"temperature,omitempty"`
+	// Hints are the models that the server would like.
+	Hints []string `json:"hints,omitempty"`
+	// Model is the one that answers, in words; "" until that is decided.
+	Model string `json:"model,omitempty"`
+	// Answer is what the model wrote.
+	Answer string `json:"answer,omitempty"`
+}
+
+// SamplingMessage is one message for the model: a text or an image.
+type SamplingMessage struct {
+	Role     string `json:"role"` // user or assistant
+	Text     string `json:"text,omitempty"`
+	MIMEType string `json:"mimeType,omitempty"` // of an image
+	Data     []byte `json:"data,omitempty"`
+}
 
 // Question is what a server asks a person in the middle of a call (MCP
 // 2025-11-25, Elicitation). All its text is the server's own and untrusted.
@@ -28,8 +54,10 @@ type Question struct {
 	// Host is where URL leads, in letters that cannot be mistaken.
 	Host string `json:"host,omitempty"`
 	// Wait says that accepting a visit means that the person is done there.
-	Wait    bool   `json:"wait,omitempty"`
-	AskedAt string `json:"askedAt"` // RFC 3339
+	Wait bool `json:"wait,omitempty"`
+	// Sampling is set for the kinds sampling and sampling_answer.
+	Sampling *Sampling `json:"sampling,omitempty"`
+	AskedAt  string    `json:"askedAt"` // RFC 3339
 }
 
 // QuestionAction is what a person did with a question (MCP 2025-11-25, ElicitResult).

@@ -27,6 +27,7 @@ import (
 	"patchbay/backend/mcp"
 	"patchbay/backend/policy"
 	"patchbay/backend/question"
+	"patchbay/backend/sampling"
 	"patchbay/backend/secret"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
@@ -106,8 +107,9 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	emit := h.Bus.Publish
 	questions := question.NewDesk(emit)
 	var asker mcp.Asker
+	samples := &sampling.Service{Asker: deskAsker{questions}, Log: h.store.Audit, Emit: emit}
 	if o.Stay { // a command that ends at once has nobody to ask
-		asker = person{questions, emit}
+		asker = &person{questions, emit, samples}
 	}
 	h.Catalog = tools.NewCatalog(func() { emit(event.ToolsChanged{}) })
 	h.Servers = mcp.New(mcp.Options{
@@ -140,6 +142,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Store: h.store.App, Secrets: secrets, Defaults: defaults{h.store.App},
 		Constructors: constructors(), Env: os.Getenv, Emit: emit,
 	})
+	samples.Choose = chooseModel(h.Models)
 	h.Runner = agent.NewRunner(agent.Options{
 		Conversations: h.Chat, Agents: h.Agents, Models: h.Models, Catalog: h.Catalog, Gate: h.Gate, Emit: emit, Logger: h.Logger,
 	})

@@ -15,6 +15,9 @@ type Asker interface {
 	// shown in full, and opens it if so (MCP 2025-11-25, Elicitation, URL Mode).
 	// With v.Wait it returns when the person says that they are done there.
 	Visit(ctx context.Context, v Visit) (Action, error)
+	// Sample has a model answer what a server asks (MCP 2025-11-25, Sampling). A
+	// person must see and may change both what goes to the model and what comes back.
+	Sample(ctx context.Context, s Sample) (SampleAnswer, error)
 	// OpenBrowser opens the page where the person signs in to a server. address
 	// is http or https. It must not go through a shell. It waits for nothing.
 	OpenBrowser(ctx context.Context, server, address string) error

@@ -138,6 +138,8 @@ func clientOptions(q *questions, touch func(), news func(event.Payload), server 
 	if q != nil {
 		co.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
 		co.ElicitationHandler = q.elicit
+		//lint:ignore SA1019 servers of the revisions that have sampling are the point
+		co.CreateMessageHandler = q.sample
 		co.ElicitationCompleteHandler = func(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) {
 			q.completed(r.Params.ElicitationID)
 		}

@@ -121,7 +121,7 @@ func (d *dialer) questions(ctx context.Context, server string, calls func() []*s
 	if d.o.Asker == nil {
 		return nil
 	}
-	return &questions{asker: d.o.Asker, server: server, ctx: ctx, calls: calls}
+	return &questions{asker: d.o.Asker, server: server, ctx: ctx, calls: calls, samples: newSampleLimit()}
 }
 
 // expandSpec replaces the placeholders of spec. The error is a *dialError.

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/net/idna"
+	"golang.org/x/time/rate"
 
 	"patchbay/backend/core"
 )
@@ -27,10 +28,11 @@ const (
 
 // questions puts the questions of one server to a person.
 type questions struct {
-	asker  Asker
-	server string
-	ctx    context.Context // of the link: no question outlives it
-	calls  func() []*sink  // the calls that run now
+	asker   Asker
+	server  string
+	ctx     context.Context // of the link: no question outlives it
+	calls   func() []*sink  // the calls that run now
+	samples *rate.Limiter
 
 	mu    sync.Mutex
 	ended map[string]chan struct{} // by elicitation id: visits that somebody waits for

@@ -21,6 +21,8 @@ type human struct {
 	fill  func(context.Context, Form) (FormAnswer, error)
 	visit func(context.Context, Visit) (Action, error)
 	open  func(ctx context.Context, server, address string) error
+	// A nil sample declines.
+	sample func(context.Context, Sample) (SampleAnswer, error)
 
 	mu     sync.Mutex
 	forms  []Form
@@ -46,6 +48,13 @@ func (h *human) Visit(ctx context.Context, v Visit) (Action, error) {
 		return Dismiss, nil
 	}
 	return h.visit(ctx, v)
+}
+
+func (h *human) Sample(ctx context.Context, s Sample) (SampleAnswer, error) {
+	if h.sample == nil {
+		return SampleAnswer{Action: Decline}, nil
+	}
+	return h.sample(ctx, s)
 }
 
 func (h *human) OpenBrowser(ctx context.Context, server, address string) error {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { closeBrowser, openPage, startDaemon } from "./helper.mjs";
+import { closeBrowser, openPage, shot, startDaemon, violations } from "./helper.mjs";
 
 let daemon;
 let page;
@@ -56,4 +56,28 @@ test("a question can be declined, and a stopped run takes its question along", a
     data: { conversationId: page.url().split("/chat/")[1].split("?")[0] },
   });
   await page.getByTestId("question").waitFor({ state: "detached" });
+});
+
+test("a server's question to a model is shown before it goes out and before the answer goes back", async () => {
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  const composer = page.getByRole("textbox", { name: "Message" });
+  await composer.fill('/call everything__trigger-sampling-request {"prompt":"Name a colour","maxTokens":50}');
+  await composer.press("Enter");
+  await page.getByTestId("approval-bar").waitFor();
+  await page.waitForTimeout(700);
+  await page.keyboard.press("Control+Enter");
+  const asking = page.getByRole("dialog", { name: /wants to ask a model/ });
+  const message = asking.getByRole("textbox", { name: "Message 1, user" });
+  await message.waitFor();
+  assert.match(await message.inputValue(), /Name a colour/);
+  await message.fill("Name a fruit");
+  assert.deepEqual(await violations(page), []);
+  await shot(page, "sampling");
+  await asking.getByRole("button", { name: "Ask the model" }).click();
+  const back = page.getByRole("dialog", { name: /would get this answer/ });
+  await back.getByRole("textbox", { name: "The answer" }).fill("A quince.");
+  await back.getByRole("button", { name: "Give it to the server" }).click();
+  await back.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /trigger-sampling-request.*Done/ }).click();
+  await page.getByText(/"text": "A quince\."/).waitFor();
 });

@@ -40,6 +40,7 @@ var allowed = map[string][]string{
 	"backend/policy":                {"backend/core"},
 	"backend/approval":              {"backend/core", "backend/event"},
 	"backend/question":              {"backend/core", "backend/event"},
+	"backend/sampling":              {"backend/core", "backend/event"},
 	"backend/limit":                 {"backend/core"},
 	"backend/llm":                   {"backend/core"},
 	"backend/llm/llmtest":           {"backend/core", "backend/llm", "internal/testllm"},

@@ -13,6 +13,7 @@ const (
 	AskVisit   = "ask_visit"   // to go to an address
 	VisitFirst = "visit_first" // refuses the first call until an address was visited (2025-11-25)
 	VisitOver  = "visit_over"  // … and says itself that the visit has ended
+	AskSample  = "ask_sample"  // what a model says to "Say hi."
 	StateOnly  = "state_only"  // wants its state back, once, without a question (2026-07-28)
 )
 
@@ -24,6 +25,11 @@ func form() map[string]any {
 			"age":   map[string]any{"type": "integer", "minimum": 0, "default": 36},
 			"color": map[string]any{"type": "string", "enum": []string{"red", "green"}},
 		}}}
+}
+
+func sample() map[string]any {
+	return map[string]any{"systemPrompt": "Be short.", "maxTokens": 50, "modelPreferences": map[string]any{"hints": []any{map[string]any{"name": "small"}}},
+		"messages": []any{map[string]any{"role": "user", "content": map[string]any{"type": "text", "text": "Say hi."}}}}
 }
 
 func address() map[string]any {
@@ -40,8 +46,10 @@ func (s *server) ask(name string, params json.RawMessage, send func(message), go
 	text := func(t string) any {
 		return map[string]any{"content": []any{map[string]any{"type": "text", "text": t}}}
 	}
-	question := form()
+	question, method := form(), "elicitation/create"
 	switch name {
+	case AskSample:
+		question, method = sample(), "sampling/createMessage"
 	case Ask:
 	case AskVisit:
 		question = address()
@@ -71,14 +79,14 @@ func (s *server) ask(name string, params json.RawMessage, send func(message), go
 			return text(string(a) + " " + p.State), nil, true
 		}
 		return map[string]any{"resultType": "input_required", "requestState": "s1",
-			"inputRequests": map[string]any{"q": map[string]any{"method": "elicitation/create", "params": question}}}, nil, true
+			"inputRequests": map[string]any{"q": map[string]any{"method": method, "params": question}}}, nil, true
 	}
 	id := raw("q" + strconv.FormatInt(s.questions.Add(1), 10))
 	answer := make(chan message, 1)
 	s.mu.Lock()
 	s.asked[string(id)] = answer
 	s.mu.Unlock()
-	send(message{JSONRPC: "2.0", ID: id, Method: "elicitation/create", Params: raw(question)})
+	send(message{JSONRPC: "2.0", ID: id, Method: method, Params: raw(question)})
 	select {
 	case a := <-answer:
 		if a.Error != nil {

@@ -1,5 +1,6 @@
+import type { QuestionAction } from "@/api/types";
 import { toastError } from "@/components/toast";
-import { QuestionDialog, useAnswer, useQuestions } from "@/features/questions";
+import { QuestionDialog, SamplingDialog, useAnswer, useQuestions } from "@/features/questions";
 
 /** The oldest open question of a server, over whatever the person is doing. */
 export function Questions() {
@@ -7,15 +8,13 @@ export function Questions() {
   const answer = useAnswer();
   const first = open[0];
   if (!first) return null;
-  return (
-    <QuestionDialog
-      key={first.id}
-      question={first}
-      more={open.length - 1}
-      busy={answer.isPending}
-      onAnswer={(action, content) =>
-        answer.mutate({ id: first.id, action, content }, { onError: (err) => toastError(err) })
-      }
-    />
-  );
+  const props = {
+    question: first,
+    more: open.length - 1,
+    busy: answer.isPending,
+    onAnswer: (action: QuestionAction, content?: Record<string, unknown>) =>
+      answer.mutate({ id: first.id, action, content }, { onError: (err) => toastError(err) }),
+  };
+  if (first.sampling) return <SamplingDialog key={first.id} sampling={first.sampling} {...props} />;
+  return <QuestionDialog key={first.id} {...props} />;
 }

@@ -271,6 +271,10 @@ func (person) Fill(context.Context, mcp.Form) (mcp.FormAnswer, error) {
 
 func (person) Visit(context.Context, mcp.Visit) (mcp.Action, error) { return mcp.Accept, nil }
 
+func (person) Sample(_ context.Context, s mcp.Sample) (mcp.SampleAnswer, error) {
+	return mcp.SampleAnswer{Action: mcp.Accept, Text: "An answer.", Model: "scripted"}, nil
+}
+
 // OpenBrowser is a browser whose person is signed in already: it gets the page,
 // which leads straight back, and goes where it leads.
 func (person) OpenBrowser(ctx context.Context, _, address string) error {

@@ -700,7 +700,7 @@ export interface Principal {
 }
 
 // From core/principal.go
-export type PrincipalKind = "agent" | "cli" | "gateway" | "rest" | "window";
+export type PrincipalKind = "agent" | "cli" | "gateway" | "rest" | "server" | "window";
 
 // From core/feature.go
 /**
@@ -809,6 +809,10 @@ export interface Question {
      * Wait says that accepting a visit means that the person is done there.
      */
     wait?: boolean;
+    /**
+     * Sampling is set for the kinds sampling and sampling_answer.
+     */
+    sampling?: Sampling;
     askedAt: string; // RFC 3339
 }
 
@@ -832,7 +836,7 @@ export interface QuestionAsked {
 }
 
 // From core/question.go
-export type QuestionKind = "form" | "visit";
+export type QuestionKind = "form" | "sampling" | "sampling_answer" | "visit";
 
 // From wire/types.go
 /**
@@ -998,6 +1002,40 @@ export interface RunStarted {
 
 // From event/event.go
 export type RunStatus = "done" | "failed" | "stopped";
+
+// From core/question.go
+/**
+ * Sampling is what a server wants a model to answer (MCP 2025-11-25, Sampling).
+ */
+export interface Sampling {
+    systemPrompt?: string;
+    messages: SamplingMessage[];
+    maxTokens: number; // of the answer; never 0
+    temperature?: number;
+    /**
+     * Hints are the models that the server would like.
+     */
+    hints?: string[];
+    /**
+     * Model is the one that answers, in words; "" until that is decided.
+     */
+    model?: string;
+    /**
+     * Answer is what the model wrote.
+     */
+    answer?: string;
+}
+
+// From core/question.go
+/**
+ * SamplingMessage is one message for the model: a text or an image.
+ */
+export interface SamplingMessage {
+    role: string; // user or assistant
+    text?: string;
+    mimeType?: string; // of an image
+    data?: string;
+}
 
 // From wire/types.go
 /**

@@ -6,6 +6,7 @@ export const principalNames: Record<AuditRecord["principal"]["kind"], string> = 
   cli: "Command line",
   rest: "REST client",
   gateway: "Gateway client",
+  server: "Server",
 };
 
 export const answerNames = {

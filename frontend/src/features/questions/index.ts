@@ -1,2 +1,3 @@
 export { QuestionDialog } from "./components/question-dialog";
+export { SamplingDialog } from "./components/sampling-dialog";
 export { useAnswer, useQuestions } from "./queries";

@@ -40,5 +40,7 @@ export function whoAsks(a: Approval, agentName: (id: string) => string | undefin
       return "A REST client";
     case "gateway":
       return "A gateway client";
+    case "server":
+      return "A server";
   }
 }
