@@ -10,6 +10,7 @@ import (
 	"patchbay/backend/core"
 	"patchbay/backend/event"
 	"patchbay/backend/llm/registry"
+	"patchbay/backend/tools"
 )
 
 // AuditLog reads the log of tool calls.
@@ -100,17 +101,19 @@ type Settings struct {
 	config *config.Store
 	info   wire.Info
 	where  func() string
+	name   func(tools.Naming)
 	emit   func(event.Payload)
 }
 
 // NewSettings makes the facade. info holds what does not change while the
-// program runs; secretsIn says in words where keys are kept now. emit may be nil.
-func NewSettings(s SettingsStore, c *config.Store, info wire.Info, secretsIn func() string, emit func(event.Payload)) *Settings {
+// program runs; secretsIn says in words where keys are kept now; name brings a
+// naming of tools into effect. emit may be nil.
+func NewSettings(s SettingsStore, c *config.Store, info wire.Info, secretsIn func() string, name func(tools.Naming), emit func(event.Payload)) *Settings {
 	if emit == nil {
 		emit = func(event.Payload) {}
 	}
 	info.Platform = runtime.GOOS + "/" + runtime.GOARCH
-	return &Settings{s, c, info, secretsIn, emit}
+	return &Settings{s, c, info, secretsIn, name, emit}
 }
 
 // Get returns the settings, with defaults where nothing was chosen.
@@ -131,11 +134,22 @@ func (s *Settings) Update(ctx context.Context, in wire.SettingsView) error {
 	default:
 		return &core.Error{Code: core.CodeInvalid, Path: "theme", Message: "The theme must be system, light or dark."}
 	}
+	naming := tools.Naming(in.ToolNaming)
+	if !naming.Valid() {
+		return &core.Error{Code: core.CodeInvalid, Path: "toolNaming", Message: "Tools are named server__tool (leave it empty), mcp__server__tool or mcp_server_tool."}
+	}
 	if err := s.store.SaveSetting(ctx, settingsName, in); err != nil {
 		return err
 	}
+	s.name(naming)
 	s.emit(event.SettingsChanged{})
 	return nil
+}
+
+// ToolNaming returns how a person wants the tools to be named.
+func ToolNaming(ctx context.Context, store SettingsStore) (tools.Naming, error) {
+	s, err := readSettings(ctx, store)
+	return tools.Naming(s.ToolNaming), err
 }
 
 // DefaultModel returns the provider and model to use where nobody chose.

@@ -112,6 +112,11 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		asker = &person{questions, emit, samples}
 	}
 	h.Catalog = tools.NewCatalog(func() { emit(event.ToolsChanged{}) })
+	naming, err := api.ToolNaming(ctx, h.store.App)
+	if err != nil {
+		return h, err
+	}
+	h.Catalog.SetNaming(naming)
 	h.Servers = mcp.New(mcp.Options{
 		Emit: emit,
 		Publish: func(server string, list []core.Tool) {
@@ -156,7 +161,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Questions: api.NewQuestions(questions),
 		Audit:     api.NewAudit(h.store.Audit, desk),
 		Models:    api.NewModels(h.Models, h.store.App),
-		Settings:  api.NewSettings(h.store.App, h.Config, info, secrets.Where, emit),
+		Settings:  api.NewSettings(h.store.App, h.Config, info, secrets.Where, h.Catalog.SetNaming, emit),
 	}
 	h.Dispatcher = api.NewDispatcher(h.ctx, h.Facades, h.Logger)
 	return h, nil

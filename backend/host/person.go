@@ -12,8 +12,8 @@ import (
 
 // person brings the engine's questions to the page.
 type person struct {
-	desk *question.Desk
-	emit func(event.Payload)
+	desk    *question.Desk
+	emit    func(event.Payload)
 	samples *sampling.Service
 }
 

@@ -25,12 +25,20 @@ type Catalog struct {
 	snap    atomic.Pointer[snapshot]
 
 	mu      sync.Mutex
+	naming  Naming
 	sources map[string][]Entry
 }
 
 type snapshot struct {
 	all     []Entry
 	byAlias map[string]int
+	byRef   map[core.ToolRef]int // without digests
+}
+
+// keyOf is a reference as the index knows it.
+func keyOf(ref core.ToolRef) core.ToolRef {
+	ref.Digest = ""
+	return ref
 }
 
 // NewCatalog makes an empty catalog. changed, when not nil, is called after
@@ -39,6 +47,21 @@ func NewCatalog(changed func()) *Catalog {
 	c := &Catalog{changed: changed, sources: map[string][]Entry{}}
 	c.snap.Store(&snapshot{})
 	return c
+}
+
+// SetNaming names all tools anew. A run that is under way still finds the tools
+// that it was offered, by their references.
+func (c *Catalog) SetNaming(n Naming) {
+	c.mu.Lock()
+	same := c.naming == n
+	c.naming = n
+	if !same {
+		c.publish()
+	}
+	c.mu.Unlock()
+	if !same && c.changed != nil {
+		c.changed()
+	}
 }
 
 // Replace sets the tools of one source ("mcp:github", "custom"); nil removes
@@ -58,7 +81,7 @@ func (c *Catalog) Replace(source string, tools []core.Tool) {
 			if s == nil {
 				s = &schema{source: t.InputSchema}
 			}
-			entries = append(entries, Entry{Tool: t, Alias: Alias(t.Ref), schema: s})
+			entries = append(entries, Entry{Tool: t, schema: s})
 		}
 		c.sources[source] = entries
 	}
@@ -77,9 +100,10 @@ func (c *Catalog) publish() {
 		names = append(names, n)
 	}
 	slices.Sort(names)
-	s := &snapshot{byAlias: map[string]int{}}
+	s := &snapshot{byAlias: map[string]int{}, byRef: map[core.ToolRef]int{}}
 	for _, n := range names {
 		for _, e := range c.sources[n] {
+			e.Alias = c.naming.Alias(e.Tool.Ref)
 			if _, twice := s.byAlias[e.Alias]; twice {
 				// Only a server that lists one name twice gets here. The first stays callable.
 				e.Tool.Broken = "Its server lists two tools of this name."
@@ -87,6 +111,7 @@ func (c *Catalog) publish() {
 				continue
 			}
 			s.byAlias[e.Alias] = len(s.all)
+			s.byRef[keyOf(e.Tool.Ref)] = len(s.all)
 			s.all = append(s.all, e)
 		}
 	}
@@ -110,10 +135,12 @@ func (c *Catalog) ByAlias(alias string) (Entry, bool) {
 // ByRef looks up a tool by its identity. A digest in ref must match the current
 // definition; a conflict error says that the definition changed.
 func (c *Catalog) ByRef(ref core.ToolRef) (Entry, error) {
-	e, ok := c.ByAlias(Alias(ref))
-	if !ok || !e.Tool.Ref.Same(ref) {
+	s := c.snap.Load()
+	i, ok := s.byRef[keyOf(ref)]
+	if !ok {
 		return Entry{}, core.Errorf(core.CodeNotFound, "There is no tool %s now. Is its server connected?", ref)
 	}
+	e := s.all[i]
 	if ref.Digest != "" && ref.Digest != e.Tool.Ref.Digest {
 		return Entry{}, core.Errorf(core.CodeConflict, "The definition of %s changed meanwhile. Look at it again, then repeat the call.", ref)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -415,16 +416,58 @@ func TestAliasesAreInjectiveAndSafe(t *testing.T) {
 	for i := range 200 {
 		refs = append(refs, core.ToolRef{Kind: core.ToolMCP, Server: "s", Name: strings.Repeat("n", 100) + fmt.Sprint(i)})
 	}
-	seen := map[string]core.ToolRef{}
-	for _, r := range refs {
-		a := tools.Alias(r)
-		require.Regexp(t, `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`, a)
-		require.NotContains(t, seen, a, "%v and %v", r, seen[a])
-		seen[a] = r
-		// A server must not be able to name its tool as another's alias.
-		require.NotEqual(t, a, tools.Alias(core.ToolRef{Kind: core.ToolCustom, Name: a + "x"}))
+	rnd := rand.New(rand.NewPCG(1, 2))
+	letters := []rune("ab__--.AB0 1é語\u200b mcp_builtin")
+	word := func() string {
+		var b strings.Builder
+		for range rnd.IntN(6) {
+			b.WriteRune(letters[rnd.IntN(len(letters))])
+		}
+		return b.String()
 	}
-	require.Equal(t, "filesystem__list_directory", tools.Alias(core.ToolRef{Kind: core.ToolMCP, Server: "filesystem", Name: "list_directory"}))
+	kinds := []core.ToolKind{core.ToolMCP, core.ToolMCP, core.ToolMCP, core.ToolCustom, core.ToolBuiltin, core.ToolFeature}
+	for range 10000 {
+		r := core.ToolRef{Kind: kinds[rnd.IntN(len(kinds))], Name: word()}
+		if r.Kind == core.ToolMCP || r.Kind == core.ToolFeature {
+			r.Server = word()
+		}
+		refs = append(refs, r)
+	}
+	for _, naming := range []tools.Naming{tools.NamingPlain, tools.NamingPrefix, tools.NamingSingle} {
+		seen := map[string]core.ToolRef{}
+		for _, r := range refs {
+			a := naming.Alias(r)
+			require.Regexp(t, `^[A-Za-z_][A-Za-z0-9_-]{0,63}$`, a)
+			if old, taken := seen[a]; taken && old != r {
+				t.Fatalf("%q: %v and %v share %s", naming, old, r, a)
+			}
+			seen[a] = r
+			// A server must not be able to name its tool as another's alias.
+			require.NotEqual(t, a, naming.Alias(core.ToolRef{Kind: core.ToolCustom, Name: a + "x"}))
+		}
+	}
+	listed := core.ToolRef{Kind: core.ToolMCP, Server: "filesystem", Name: "list_directory"}
+	require.Equal(t, "filesystem__list_directory", tools.NamingPlain.Alias(listed))
+	require.Equal(t, "mcp__filesystem__list_directory", tools.NamingPrefix.Alias(listed))
+	require.Equal(t, "mcp_filesystem_list_directory", tools.NamingSingle.Alias(listed))
+}
+
+// A person may change how tools are named while a run still knows the old names.
+func TestNamingChangesAllNamesAndNoReference(t *testing.T) {
+	changes := 0
+	c := tools.NewCatalog(func() { changes++ })
+	one := core.Tool{Ref: core.ToolRef{Kind: core.ToolMCP, Server: "s", Name: "t"}, InputSchema: []byte(`{"type":"object"}`)}
+	c.Replace("mcp:s", []core.Tool{one})
+	c.SetNaming(tools.NamingSingle)
+	c.SetNaming(tools.NamingSingle)
+	require.Equal(t, 2, changes, "the same naming again is no change")
+	_, ok := c.ByAlias("s__t")
+	require.False(t, ok)
+	e, ok := c.ByAlias("mcp_s_t")
+	require.True(t, ok)
+	again, err := c.ByRef(one.Ref)
+	require.NoError(t, err)
+	require.Equal(t, e.Alias, again.Alias)
 }
 
 func TestCatalogKeepsItsOrderWhateverConnectsFirst(t *testing.T) {

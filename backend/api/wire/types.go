@@ -306,6 +306,9 @@ type SettingsView struct {
 	Theme             string `json:"theme"` // "system", "light" or "dark"
 	DefaultProviderID string `json:"defaultProviderId"`
 	DefaultModel      string `json:"defaultModel"`
+	// ToolNaming is how models see the tools of servers: "" for server__tool,
+	// "mcp__server__tool" or "mcp_server_tool".
+	ToolNaming string `json:"toolNaming,omitempty"`
 	// FirstRunDone hides the first steps.
 	FirstRunDone bool `json:"firstRunDone"`
 }

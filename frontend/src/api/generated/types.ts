@@ -1264,6 +1264,11 @@ export interface SettingsView {
     defaultProviderId: string;
     defaultModel: string;
     /**
+     * ToolNaming is how models see the tools of servers: "" for server__tool,
+     * "mcp__server__tool" or "mcp_server_tool".
+     */
+    toolNaming?: string;
+    /**
      * FirstRunDone hides the first steps.
      */
     firstRunDone: boolean;

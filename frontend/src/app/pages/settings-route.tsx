@@ -5,7 +5,7 @@ import { toastDone, toastError } from "@/components/toast";
 import { AgentEditor, AgentList, newAgent, useAgentActions, useAgents } from "@/features/agents";
 import { effective, modelLabel, ProviderSettings, useModels, useProviders } from "@/features/models";
 import { useServers } from "@/features/servers";
-import { About, Appearance, useSettings, useUpdateSettings } from "@/features/settings";
+import { About, Appearance, ToolNaming, useSettings, useUpdateSettings } from "@/features/settings";
 import { useTools } from "@/features/tools";
 import { cn } from "@/lib/cn";
 import { useNav } from "../use-nav";
@@ -13,6 +13,7 @@ import { useNav } from "../use-nav";
 const sections = [
   { id: "models", label: "Models", lead: "Who answers. Keys go in and are never shown again." },
   { id: "agents", label: "Agents", lead: "Instructions, a model and a choice of tools." },
+  { id: "tools", label: "Tools", lead: "What holds for the tools of all servers." },
   { id: "appearance", label: "Appearance", lead: "How the window looks." },
   { id: "about", label: "About", lead: "This version, and where it keeps things." },
 ] as const;
@@ -50,6 +51,7 @@ export function SettingsRoute() {
           </div>
           {current.id === "models" && <Models />}
           {current.id === "agents" && <Agents />}
+          {current.id === "tools" && <ToolNaming />}
           {current.id === "appearance" && <Appearance />}
           {current.id === "about" && <About />}
         </div>
