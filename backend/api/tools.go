@@ -32,10 +32,15 @@ func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, pol
 func (t *Tools) Get(_ context.Context) (wire.ToolsView, error) {
 	var out wire.ToolsView
 	for _, e := range t.catalog.All() {
-		out.Tools = append(out.Tools, wire.ToolView{
+		view := wire.ToolView{
 			Tool: e.Tool, Alias: e.Alias, Available: e.Tool.Broken == "",
 			Decision: t.policy.Evaluate(core.PolicyRequest{Principal: core.Principal{Kind: core.PrincipalWindow}, Tool: e.Tool}),
-		})
+		}
+		if e.Tool.Ref.Kind == core.ToolFeature {
+			out.Features = append(out.Features, view)
+		} else {
+			out.Tools = append(out.Tools, view)
+		}
 	}
 	return out, nil
 }

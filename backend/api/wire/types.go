@@ -137,6 +137,8 @@ type ToolView struct {
 // ToolsView is every tool, in a stable order.
 type ToolsView struct {
 	Tools []ToolView `json:"tools"`
+	// Features are the tools that Patchbay makes of servers' resources and prompts.
+	Features []ToolView `json:"features"`
 }
 
 // CustomTool is a tool of the person's own, as tools.json keeps it.

@@ -148,7 +148,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
         tools: [tool("x", "read_file")],
       };
     },
-    "tools:get": () => ({ tools: state.tools }),
+    "tools:get": () => ({ tools: state.tools, features: [] }),
     "tools:getCustom": () => ({ tools: state.custom, runnable: state.runnable }),
     "tools:add": (i: CustomTool) => void state.custom.push(i),
     "tools:update": (i: UpdateToolInput) => {

@@ -1480,6 +1480,10 @@ export interface ToolsStreamEnd {
  */
 export interface ToolsView {
     tools: ToolView[];
+    /**
+     * Features are the tools that Patchbay makes of servers' resources and prompts.
+     */
+    features: ToolView[];
 }
 
 // From core/server.go

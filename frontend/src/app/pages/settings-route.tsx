@@ -6,7 +6,7 @@ import { AgentEditor, AgentList, newAgent, useAgentActions, useAgents } from "@/
 import { effective, modelLabel, ProviderSettings, useModels, useProviders } from "@/features/models";
 import { useServers } from "@/features/servers";
 import { About, Appearance, ToolNaming, useSettings, useUpdateSettings } from "@/features/settings";
-import { useTools } from "@/features/tools";
+import { useOfferable } from "@/features/tools";
 import { cn } from "@/lib/cn";
 import { useNav } from "../use-nav";
 
@@ -77,7 +77,7 @@ function Agents() {
   const providers = useProviders().data;
   const settings = useSettings().data;
   const servers = useServers().data ?? [];
-  const tools = useTools().data ?? [];
+  const tools = useOfferable().data ?? [];
   const [editing, setEditing] = useState<Agent>();
   const editedProvider = editing?.providerId || providers?.defaultProviderId;
   const models = useModels(editedProvider, editing !== undefined).data ?? [];

@@ -1,5 +1,5 @@
 export { CustomTools } from "./components/custom-tools";
 export { ToolList } from "./components/tool-list";
 export { toolKey } from "./lib/keys";
-export { useCustomTools, useTools } from "./queries";
+export { useCustomTools, useOfferable, useTools } from "./queries";
 export { useToolsStore } from "./store";

@@ -1,11 +1,18 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { tools } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
 import { newCallId } from "@/api/transport";
 import type { CustomTool, ToolRef, UpdateToolInput } from "@/api/types";
 
+const catalog = () => queryOptions({ queryKey: keys.tools.list(), queryFn: () => tools.get() });
+
 export function useTools() {
-  return useQuery({ queryKey: keys.tools.list(), queryFn: async () => (await tools.get()).tools });
+  return useQuery({ ...catalog(), select: (all) => all.tools });
+}
+
+/** Everything that an agent can be given: the tools, and what is made of resources and prompts. */
+export function useOfferable() {
+  return useQuery({ ...catalog(), select: (all) => [...all.tools, ...(all.features ?? [])] });
 }
 
 export function useCustomTools() {
