@@ -12,6 +12,11 @@ func (a *App) McpAddServer(callID, input string) (string, error) {
 	return a.call("mcp:addServer", callID, input)
 }
 
+// McpClearActivity carries the channel mcp:clearActivity into the window.
+func (a *App) McpClearActivity(callID, input string) (string, error) {
+	return a.call("mcp:clearActivity", callID, input)
+}
+
 // McpComplete carries the channel mcp:complete into the window.
 func (a *App) McpComplete(callID, input string) (string, error) {
 	return a.call("mcp:complete", callID, input)
@@ -27,9 +32,9 @@ func (a *App) McpFinishSignIn(callID, input string) (string, error) {
 	return a.call("mcp:finishSignIn", callID, input)
 }
 
-// McpGetLog carries the channel mcp:getLog into the window.
-func (a *App) McpGetLog(callID, input string) (string, error) {
-	return a.call("mcp:getLog", callID, input)
+// McpGetActivity carries the channel mcp:getActivity into the window.
+func (a *App) McpGetActivity(callID, input string) (string, error) {
+	return a.call("mcp:getActivity", callID, input)
 }
 
 // McpGetPrompts carries the channel mcp:getPrompts into the window.

@@ -35,3 +35,14 @@ func (m *MCP) SubscribeResource(ctx context.Context, in wire.ResourceInput) erro
 func (m *MCP) UnsubscribeResource(ctx context.Context, in wire.ResourceInput) error {
 	return m.manager.Unsubscribe(ctx, in.Name, in.URI)
 }
+
+// GetActivity returns the timeline of a server after the entry In.After.
+func (m *MCP) GetActivity(_ context.Context, in wire.ActivityInput) (wire.ActivityView, error) {
+	entries, err := m.manager.Activity(in.Name, in.After)
+	return wire.ActivityView{Entries: entries}, err
+}
+
+// ClearActivity forgets the timeline of a server.
+func (m *MCP) ClearActivity(_ context.Context, in wire.NameInput) error {
+	return m.manager.ClearActivity(in.Name)
+}

@@ -211,15 +211,6 @@ func (m *MCP) SignOut(ctx context.Context, in wire.NameInput) error {
 	return m.manager.ForgetSignIn(ctx, in.Name)
 }
 
-// GetLog returns the latest lines of a server's log.
-func (m *MCP) GetLog(_ context.Context, in wire.NameInput) (wire.LogView, error) {
-	if _, err := m.find(in.Name); err != nil {
-		return wire.LogView{}, err
-	}
-	return wire.LogView{Lines: m.manager.Log(in.Name)}, nil
-}
-
-// saved brings a change into effect and returns the server as it now stands.
 func (m *MCP) saved(name string, err error) (wire.ServerView, error) {
 	if err != nil {
 		return wire.ServerView{}, err

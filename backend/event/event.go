@@ -18,6 +18,12 @@ type ServersChanged struct {
 // ToolsChanged says that the set of tools, or a definition, changed.
 type ToolsChanged struct{}
 
+// ServerActivity says that the timeline of a server has new entries. It comes a
+// few times a second at most.
+type ServerActivity struct {
+	Server string `json:"server"`
+}
+
 // ResourcesChanged says that a resource somebody subscribed to changed, or which
 // resources a server has.
 type ResourcesChanged struct {
@@ -144,6 +150,7 @@ type Resync struct{}
 
 func (ServersChanged) EventType() string    { return "servers:changed" }
 func (ToolsChanged) EventType() string      { return "tools:changed" }
+func (ServerActivity) EventType() string    { return "servers:activity" }
 func (ResourcesChanged) EventType() string  { return "resources:changed" }
 func (PromptsChanged) EventType() string    { return "prompts:changed" }
 func (ToolsStreamChunk) EventType() string  { return "tools:streamChunk" }
@@ -168,7 +175,7 @@ func (Resync) EventType() string            { return "resync" }
 // writes the page's union from it.
 func Kinds() []Payload {
 	return []Payload{
-		ServersChanged{}, ToolsChanged{}, ResourcesChanged{}, PromptsChanged{}, ToolsStreamChunk{}, ToolsStreamEnd{},
+		ServersChanged{}, ToolsChanged{}, ServerActivity{}, ResourcesChanged{}, PromptsChanged{}, ToolsStreamChunk{}, ToolsStreamEnd{},
 		ChatDelta{}, ChatToolCall{}, ChatChanged{}, RunStarted{}, RunFinished{},
 		ApprovalRequested{}, ApprovalResolved{}, QuestionAsked{}, QuestionAnswered{}, BrowserOpen{}, ConfigChanged{}, AgentsChanged{},
 		SettingsChanged{}, AuditAppended{}, Resync{},

@@ -333,6 +333,7 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string
 			a.log.add("stdout: ", short(string(line), 300))
 		}
 	}
+	conn.tap = a.log.frame
 	conn.changed = l.touch
 	conn.logged = func(level, text string) { a.log.add(level+": ", text) }
 	conn.begin()

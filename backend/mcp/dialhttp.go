@@ -76,7 +76,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1)}
 	context.AfterFunc(lctx, conns.endCalls) // what is in flight ends with the link
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
-	rt := &roundTripper{base: base, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
+	rt := &roundTripper{base: &tapped{base, a.log}, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
 	for k, v := range a.spec.Headers {
 		rt.header.Set(k, v)
 	}

@@ -84,7 +84,7 @@ func (m *Manager) apply(specs []core.ServerSpec) bool {
 		if prev == nil || !reflect.DeepEqual(prev.spec, spec) {
 			ring := m.logs[spec.Name]
 			if ring == nil {
-				ring = &logRing{}
+				ring = &logRing{news: func() { m.o.Emit(event.ServerActivity{Server: spec.Name}) }}
 				m.logs[spec.Name] = ring
 			}
 			s = newServer(m, spec, ring)
@@ -201,6 +201,26 @@ func (m *Manager) Log(name string) []string {
 	if s := m.fleet.Load().named[name]; s != nil {
 		return s.log.all()
 	}
+	return nil
+}
+
+// Activity returns the timeline of a server after the entry with the number
+// after, the oldest first; 0 means from the begin. The error is CodeNotFound.
+func (m *Manager) Activity(name string, after int64) ([]core.Activity, error) {
+	s, err := m.find(name)
+	if err != nil {
+		return nil, err
+	}
+	return s.log.activity(after), nil
+}
+
+// ClearActivity forgets the timeline of a server. The error is CodeNotFound.
+func (m *Manager) ClearActivity(name string) error {
+	s, err := m.find(name)
+	if err != nil {
+		return err
+	}
+	s.log.clear()
 	return nil
 }
 

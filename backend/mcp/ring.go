@@ -2,48 +2,217 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"patchbay/backend/core"
 )
 
 const (
-	logLines  = 1000
-	logWidth  = 4 << 10
-	tailBytes = 64 << 10
+	logLines   = 1000
+	logWidth   = 4 << 10
+	tailBytes  = 64 << 10
+	frames     = 500       // messages kept of one server …
+	frameBytes = 256 << 10 // … and what they may take together
+	frameHead  = 3 << 10   // of a long message, this much of its begin
+	frameEnd   = 256       // and of its end
+	newsPause  = 300 * time.Millisecond
 )
 
-// logRing keeps the last lines about one server: its stderr, what it printed on
-// stdout by mistake, and what we did with it. The zero value is ready.
+// logRing keeps what happened last with one server: its stderr, what it printed
+// on stdout by mistake, the messages both ways, and what we did with it. The
+// zero value is ready.
 type logRing struct {
 	secrets redactor
+	// news, which may be nil, hears that there is something new, not too often.
+	// It must not block.
+	news func()
 
-	mu    sync.Mutex
-	lines []string
-	next  int // where the oldest line is, once the ring is full
+	told atomic.Bool // news is on its way
+
+	mu     sync.Mutex
+	seq    int64
+	lines  queue
+	frames queue
+	kept   int // bytes of the frames
 }
 
-func (r *logRing) add(kind, text string) {
+// record is one line or one message.
+type record struct {
+	seq   int64
+	at    time.Time
+	kind  core.ActivityKind
+	level string
+	text  string
+	head  []byte // of a message
+	end   []byte // nil when head is all of it
+	size  int
+}
+
+// queue is a list that grows at its end and shrinks at its begin.
+type queue struct {
+	items []record
+	from  int
+}
+
+func (q *queue) all() []record { return q.items[q.from:] }
+
+func (q *queue) push(r record) { q.items = append(q.items, r) }
+
+func (q *queue) pop() record {
+	r := q.items[q.from]
+	q.items[q.from] = record{}
+	if q.from++; q.from > 64 && q.from > len(q.items)/2 {
+		q.items = append(q.items[:0], q.items[q.from:]...)
+		clear(q.items[len(q.items):cap(q.items)])
+		q.from = 0
+	}
+	return r
+}
+
+// add notes a line. what says of which sort: "" is stderr, "· " an event of
+// ours, "stdout: " a stray line, and anything else the level of a log message.
+func (r *logRing) add(what, text string) {
 	text = r.secrets.hide(text)
 	if len(text) > logWidth {
 		text = text[:logWidth] + "…"
 	}
-	line := time.Now().Format("15:04:05.000 ") + kind + strings.ToValidUTF8(text, "\ufffd")
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.lines) < logLines {
-		r.lines = append(r.lines, line)
-		return
+	rec := record{at: time.Now(), text: strings.ToValidUTF8(text, "\ufffd")}
+	switch what {
+	case "":
+		rec.kind = core.ActivityStderr
+	case "· ":
+		rec.kind = core.ActivityEvent
+	case "stdout: ":
+		rec.kind = core.ActivityStdout
+	default:
+		rec.kind, rec.level = core.ActivityLog, strings.TrimSuffix(what, ": ")
 	}
-	r.lines[r.next] = line
-	r.next = (r.next + 1) % logLines
+	r.mu.Lock()
+	r.seq++
+	rec.seq = r.seq
+	r.lines.push(rec)
+	if len(r.lines.all()) > logLines {
+		r.lines.pop()
+	}
+	r.mu.Unlock()
+	r.tell()
 }
 
+// frame notes a message. It is on the path of every call, so it only copies;
+// what the message means is found out when somebody looks.
+func (r *logRing) frame(kind core.ActivityKind, msg []byte) { r.sized(kind, msg, nil, len(msg)) }
+
+// sized is frame for a message of which only the begin and the end are at hand.
+func (r *logRing) sized(kind core.ActivityKind, msg, end []byte, size int) {
+	rec := record{at: time.Now(), kind: kind, size: size}
+	if end == nil && len(msg) > frameHead+frameEnd {
+		msg, end = msg[:frameHead], msg[len(msg)-frameEnd:]
+	}
+	rec.head, rec.end = bytes.Clone(msg), bytes.Clone(end)
+	r.mu.Lock()
+	r.seq++
+	rec.seq = r.seq
+	r.frames.push(rec)
+	r.kept += len(rec.head) + len(rec.end)
+	for all := r.frames.all(); len(all) > frames || r.kept > frameBytes; all = r.frames.all() {
+		old := r.frames.pop()
+		r.kept -= len(old.head) + len(old.end)
+	}
+	r.mu.Unlock()
+	r.tell()
+}
+
+// tell lets the news out, unless it is under way already.
+func (r *logRing) tell() {
+	if r.news != nil && r.told.CompareAndSwap(false, true) {
+		time.AfterFunc(newsPause, func() {
+			r.told.Store(false)
+			r.news()
+		})
+	}
+}
+
+// all returns the lines, the oldest first.
 func (r *logRing) all() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := make([]string, 0, len(r.lines))
-	return append(append(out, r.lines[r.next:]...), r.lines[:r.next]...)
+	out := make([]string, 0, len(r.lines.all()))
+	for _, l := range r.lines.all() {
+		what := ""
+		switch l.kind {
+		case core.ActivityEvent:
+			what = "· "
+		case core.ActivityStdout:
+			what = "stdout: "
+		case core.ActivityLog:
+			what = l.level + ": "
+		}
+		out = append(out, l.at.Format("15:04:05.000 ")+what+l.text)
+	}
+	return out
+}
+
+// activity returns lines and messages after seq, the oldest first.
+func (r *logRing) activity(after int64) []core.Activity {
+	r.mu.Lock()
+	lines, messages := slices.Clone(r.lines.all()), slices.Clone(r.frames.all())
+	r.mu.Unlock()
+	out := []core.Activity{}
+	type asked struct {
+		at     time.Time
+		method string
+	}
+	requests := map[string]asked{} // by the way they went and their id
+	for _, m := range messages {
+		a := core.Activity{Seq: m.seq, At: m.at.UTC().Format(time.RFC3339Nano), Kind: m.kind, Bytes: int64(m.size), Cut: m.end != nil}
+		e, _ := outline(m.head) // of a cut message, the members before the cut
+		a.ID, a.Method = strings.Trim(string(e.id), `"`), strings.Trim(string(e.method), `"`)
+		if a.ID == "" && a.Method == "" && m.end != nil {
+			a.ID = strayID(slices.Concat(m.head, m.end))
+		}
+		back := core.ActivitySent
+		if m.kind == core.ActivitySent {
+			back = core.ActivityReceived
+		}
+		switch {
+		case a.Method != "" && a.ID != "":
+			requests[string(m.kind)+a.ID] = asked{m.at, a.Method}
+		case a.Method == "" && a.ID != "":
+			a.Answer, a.Failed = true, e.error != nil
+			if q, ok := requests[string(back)+a.ID]; ok {
+				took := float64(m.at.Sub(q.at).Microseconds()) / 1000
+				a.Millis, a.Method = &took, q.method
+				delete(requests, string(back)+a.ID)
+			}
+		}
+		if m.seq > after {
+			a.Text = string(m.head)
+			if m.end != nil {
+				a.Text += " … " + string(m.end)
+			}
+			a.Text = r.secrets.hide(strings.ToValidUTF8(a.Text, "\ufffd"))
+			out = append(out, a)
+		}
+	}
+	for _, l := range lines {
+		if l.seq > after {
+			out = append(out, core.Activity{Seq: l.seq, At: l.at.UTC().Format(time.RFC3339Nano), Kind: l.kind, Level: l.level, Text: l.text})
+		}
+	}
+	slices.SortFunc(out, func(a, b core.Activity) int { return cmp.Compare(a.Seq, b.Seq) })
+	return out
+}
+
+// clear forgets what was kept.
+func (r *logRing) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lines, r.frames, r.kept = queue{}, queue{}, 0
 }
 
 // tail keeps the last bytes of a stream and hands its lines on. It is for one writer.

@@ -17,6 +17,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"patchbay/backend/core"
 )
 
 // errLost says that a connection ended while somebody waited for an answer.
@@ -37,6 +39,7 @@ type stdioConn struct {
 	junk     func(line []byte) // a line on stdout that is no message
 	changed  func()            // the tool list changed
 	logged   func(level, text string)
+	tap      func(kind core.ActivityKind, msg []byte) // sees every message; must not keep it
 
 	out     chan []byte // frames to write
 	in      chan []byte // frames for the SDK
@@ -65,7 +68,7 @@ type reply struct {
 func newStdioConn(p *process, probe time.Duration, maxFrame int) *stdioConn {
 	c := &stdioConn{
 		proc: p, probe: probe, maxFrame: maxFrame,
-		junk: func([]byte) {}, changed: func() {}, logged: func(string, string) {},
+		junk: func([]byte) {}, changed: func() {}, logged: func(string, string) {}, tap: func(core.ActivityKind, []byte) {},
 		out: make(chan []byte, 256), in: make(chan []byte, 64), ended: make(chan struct{}), gone: make(chan struct{}),
 		pending: map[int64]chan reply{}, sinks: map[string]*sink{},
 	}
@@ -152,6 +155,7 @@ func (c *stdioConn) send(ctx context.Context, frame []byte) error {
 		return errLost
 	default:
 	}
+	c.tap(core.ActivitySent, frame)
 	select {
 	case c.out <- append(frame, '\n'):
 		return nil
@@ -216,9 +220,11 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 	}
 	e, ok := outline(line)
 	if big || !ok || !e.versioned {
+		c.tap(core.ActivityReceived, line)
 		return c.refuse(line, e, ok && !big, big)
 	}
 	c.spoke.Store(true)
+	c.tap(core.ActivityReceived, line)
 	if e.method == nil {
 		if e.id == nil || string(e.id) == "null" {
 			c.junk(line) // an error about nothing we sent; the SDK would close on it
@@ -481,6 +487,7 @@ func (c *stdioConn) cancelRequest(id int64, why error) {
 	frame := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":%s}}`+"\n", id, reason)
 	select {
 	case c.out <- frame:
+		c.tap(core.ActivitySent, bytes.TrimSpace(frame))
 	default:
 	}
 }

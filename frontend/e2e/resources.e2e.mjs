@@ -79,3 +79,25 @@ test("a prompt is filled in and used in the chat", async () => {
   const { records } = await rpc("audit:get", {});
   assert.ok(records.some((r) => r.ref.kind === "feature" && r.ref.name === "prompts" && r.status === "done"));
 });
+
+test("the activity shows the messages, and a call is made again from there", async () => {
+  await page.getByRole("button", { name: "Tools", exact: true }).first().click();
+  await page.getByRole("tab", { name: "Activity" }).click();
+  const panel = page.getByTestId("activity");
+  await panel.getByRole("searchbox").fill("write_note");
+  const sent = panel.getByRole("button", { name: /to the server.*tools\/call request/ });
+  await sent.click();
+  await panel.getByText("buy two bottles").waitFor();
+  assert.deepEqual(await violations(page), []);
+  await shot(page, "activity");
+  await panel.getByRole("searchbox").fill("");
+  await panel
+    .getByRole("button", { name: /from the server.*tools\/call result/ })
+    .first()
+    .waitFor();
+  await shot(page, "activity-all");
+  await panel.getByRole("searchbox").fill("write_note");
+  await panel.getByRole("button", { name: "Call again…" }).click();
+  await page.getByTestId("try-it").waitFor();
+  assert.equal(await page.getByRole("textbox", { name: /text/i }).last().inputValue(), "buy two bottles");
+});

@@ -35,6 +35,17 @@ type CompleteInput struct {
 	Completion core.Completion `json:"completion"`
 }
 
+// ActivityInput asks for the timeline of the server Name.
+type ActivityInput struct {
+	Name  string `json:"name"`
+	After int64  `json:"after,omitempty"` // the last entry that is known; 0 for none
+}
+
+// ActivityView is a part of a timeline, the oldest entry first.
+type ActivityView struct {
+	Entries []core.Activity `json:"entries"`
+}
+
 // ResourceInput names a resource of the server Name.
 type ResourceInput struct {
 	Name string `json:"name"`
@@ -116,11 +127,6 @@ type Removed struct {
 // UndoInput names a removal to take back.
 type UndoInput struct {
 	UndoID string `json:"undoId"`
-}
-
-// LogView holds the latest lines of a server's log, oldest first.
-type LogView struct {
-	Lines []string `json:"lines"`
 }
 
 // ToolView is a tool and how it may be used now.

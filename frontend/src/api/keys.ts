@@ -3,7 +3,7 @@ export const keys = {
   servers: {
     all: ["servers"] as const,
     list: () => ["servers", "list"] as const,
-    log: (name: string) => ["servers", "log", name] as const,
+    activity: (name: string) => ["activity", name] as const,
   },
   resources: {
     all: ["resources"] as const,

@@ -27,6 +27,8 @@ export function staleKeys(event: PatchbayEvent): readonly (readonly unknown[])[]
   switch (event.type) {
     case "servers:changed":
       return [keys.servers.all];
+    case "servers:activity":
+      return [keys.servers.activity(event.data.server)];
     case "resources:changed":
       return event.data.uri ? [] : [keys.resources.list(event.data.server)];
     case "prompts:changed":

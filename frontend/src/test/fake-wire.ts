@@ -2,6 +2,8 @@ import { CallError, toCallError } from "@/api/errors";
 import type { EventMap, EventType } from "@/api/generated/events";
 import type { Wire } from "@/api/transport";
 import type {
+  Activity,
+  ActivityInput,
   AddServerInput,
   Agent,
   AuditInput,
@@ -36,6 +38,36 @@ export interface FakeWire extends Wire {
 }
 
 /** A backend in the page, with no more sense than the screens need. */
+const activity: Activity[] = [
+  { seq: 1, at: "2026-11-20T10:00:00.000Z", kind: "event", text: "starting /usr/bin/npx" },
+  {
+    seq: 2,
+    at: "2026-11-20T10:00:00.400Z",
+    kind: "stderr",
+    text: "Secure MCP Filesystem Server running on stdio",
+  },
+  {
+    seq: 3,
+    at: "2026-11-20T10:00:00.500Z",
+    kind: "sent",
+    method: "tools/list",
+    id: "2",
+    bytes: 46,
+    text: '{"jsonrpc":"2.0","id":2,"method":"tools/list"}',
+  },
+  {
+    seq: 4,
+    at: "2026-11-20T10:00:00.512Z",
+    kind: "received",
+    method: "tools/list",
+    id: "2",
+    answer: true,
+    millis: 12,
+    bytes: 49,
+    text: '{"jsonrpc":"2.0","id":2,"result":{"tools":[]}}',
+  },
+];
+
 export function fakeWire(state: FakeState = emptyState()): FakeWire {
   let listener: (events: PatchbayEvent[]) => void = () => {};
   let seq = 0;
@@ -132,7 +164,8 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
     },
     "mcp:reconnectServer": () => undefined,
     "mcp:disconnectServer": () => undefined,
-    "mcp:getLog": () => ({ lines: ["starting", "Secure MCP Filesystem Server running on stdio", "ready"] }),
+    "mcp:getActivity": (i: ActivityInput) => ({ entries: activity.filter((a) => a.seq > (i.after ?? 0)) }),
+    "mcp:clearActivity": () => undefined,
     "mcp:parseServers": (i: ParseServersInput) => parse(i.text, state),
     "mcp:testServer": async (): Promise<TestReport> => {
       await new Promise((r) => setTimeout(r, 300));

@@ -16,6 +16,7 @@ import type {
   Resync,
   RunFinished,
   RunStarted,
+  ServerActivity,
   ServersChanged,
   SettingsChanged,
   ToolsChanged,
@@ -27,6 +28,7 @@ import type {
 export interface EventMap {
   "servers:changed": ServersChanged;
   "tools:changed": ToolsChanged;
+  "servers:activity": ServerActivity;
   "resources:changed": ResourcesChanged;
   "prompts:changed": PromptsChanged;
   "tools:streamChunk": ToolsStreamChunk;
@@ -56,6 +58,7 @@ export type PatchbayEvent = { [K in EventType]: { seq: number; type: K; data: Ev
 export const eventTypes: readonly EventType[] = [
   "servers:changed",
   "tools:changed",
+  "servers:activity",
   "resources:changed",
   "prompts:changed",
   "tools:streamChunk",

@@ -16,8 +16,9 @@ import {
   useServers,
   useServersStore,
 } from "@/features/servers";
-import { ToolList } from "@/features/tools";
+import { ToolList, toolKey, useToolsStore } from "@/features/tools";
 import { cn } from "@/lib/cn";
+import { pretty } from "@/lib/json";
 import { useNav, useWhere } from "../use-nav";
 
 interface McpToolsProps {
@@ -35,6 +36,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   const query = useServers();
   const actions = useServerActions();
   const adding = useServersStore((s) => s.adding);
+  const setTrial = useToolsStore((s) => s.setTrial);
   const set = useServersStore((s) => s.set);
   const approvals = useApprovals().data;
   const waiting = useMemo(() => new Set(approvals?.map((a) => a.call.id)), [approvals]);
@@ -171,6 +173,18 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           />
         )
       }
+      onReplay={({ tool, args }) => {
+        setTrial(toolKey({ kind: "mcp", server: current.spec.name, name: tool }), {
+          mode: "form",
+          args,
+          text: pretty(args),
+          callId: undefined,
+          output: undefined,
+          error: undefined,
+        });
+        set({ tab: "tools" });
+        nav.openTools("mcp", current.spec.name, tool);
+      }}
       onToggle={(on) => toggle(current.spec.name, on)}
       onReconnect={() => actions.reconnect.mutate(current.spec.name, report)}
       onDisconnect={() => actions.disconnect.mutate(current.spec.name, report)}

@@ -2,6 +2,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { mcp } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
 import type {
+  Activity,
   AddServerInput,
   ServerSpec,
   ServerView,
@@ -16,12 +17,27 @@ export function useServers() {
   return useQuery(serversQuery());
 }
 
-export function useServerLog(name: string) {
-  return useQuery({
-    queryKey: keys.servers.log(name),
-    queryFn: async () => (await mcp.getLog({ name })).lines,
-    refetchInterval: 2000,
+const keptActivity = 3000;
+
+/** The timeline of a server. Each reading fetches only what is new. */
+export function useActivity(name: string) {
+  const client = useQueryClient();
+  const queryKey = keys.servers.activity(name);
+  const query = useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => {
+      const known = client.getQueryData<Activity[]>(queryKey) ?? [];
+      const { entries } = await mcp.getActivity({ name, after: known.at(-1)?.seq ?? 0 }, { signal });
+      return entries.length === 0 ? known : [...known, ...entries].slice(-keptActivity);
+    },
+    staleTime: 0,
+    structuralSharing: false,
   });
+  const clear = async () => {
+    await mcp.clearActivity({ name });
+    client.setQueryData<Activity[]>(queryKey, []);
+  };
+  return { query, clear };
 }
 
 export function parseServers(text: string, signal?: AbortSignal) {

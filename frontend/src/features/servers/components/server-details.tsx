@@ -16,6 +16,7 @@ import { cn } from "@/lib/cn";
 import { formatAgo, formatElapsed, formatMillis, millisSince } from "@/lib/format";
 import { specAsJson, target, transportNames } from "@/lib/servers";
 import { fixLabels, needsAttention, serverLooks, serverSentence } from "@/lib/status";
+import type { Replay } from "../lib/activity";
 import { testServer } from "../queries";
 import { type DetailTab, useServersStore } from "../store";
 import { ServerActivity } from "./server-activity";
@@ -37,6 +38,7 @@ interface ServerDetailsProps {
   onDuplicate: () => void;
   onRemove: () => void;
   onSave: (server: ServerView["spec"]) => Promise<unknown>;
+  onReplay: (replay: Replay) => void;
 }
 
 const installHelp: Record<string, string> = {
@@ -64,6 +66,7 @@ export function ServerDetails(props: ServerDetailsProps) {
     onDuplicate,
     onRemove,
     onSave,
+    onReplay,
   } = props;
   const { spec, status } = server;
   const chosen = useServersStore((s) => s.tab);
@@ -234,8 +237,8 @@ export function ServerDetails(props: ServerDetailsProps) {
           {promptsPanel}
         </TabPanel>
       )}
-      <TabPanel value="activity" className="overflow-y-auto p-5">
-        <ServerActivity name={spec.name} />
+      <TabPanel value="activity" className="overflow-hidden p-5">
+        <ServerActivity key={spec.name} name={spec.name} onReplay={onReplay} />
       </TabPanel>
       <TabPanel value="settings" className="overflow-y-auto p-5">
         <ServerSettings key={spec.name} server={server} onSave={onSave} />
