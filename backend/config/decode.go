@@ -304,6 +304,9 @@ func checkServer(spec core.ServerSpec) (core.ServerSpec, error) {
 	return out, nil
 }
 
+// CheckTool says whether t could be saved, and completes it.
+func CheckTool(t CustomTool) (CustomTool, error) { return checkTool(t) }
+
 func checkTool(t CustomTool) (CustomTool, error) {
 	if len(t.Parameters) == 0 {
 		t.Parameters = json.RawMessage(noParameters)
