@@ -27,7 +27,7 @@ type Tools struct {
 	custom   *custom.Runner
 	versions CustomVersions
 	apply    func()
-	undo     undo[config.CustomTool]
+	undo     undo[core.CustomTool]
 }
 
 // NewTools makes the facade. apply brings what tools.json says into effect.
@@ -52,7 +52,7 @@ func (t *Tools) GetCustom(_ context.Context) (wire.CustomToolsView, error) {
 	file, _ := t.config.Current() // a broken file is told by settings:getInfo
 	out := wire.CustomToolsView{}
 	for _, c := range file.Tools {
-		out.Tools = append(out.Tools, wire.CustomTool(c))
+		out.Tools = append(out.Tools, c)
 	}
 	return out, nil
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // Add saves a new custom tool. Code that is no JavaScript is not saved.
-func (t *Tools) Add(ctx context.Context, in wire.CustomTool) error {
+func (t *Tools) Add(ctx context.Context, in core.CustomTool) error {
 	if err := t.compiles(ctx, in.Code); err != nil {
 		return err
 	}
-	return t.saved(t.config.AddTool(ctx, config.CustomTool(in)))
+	return t.saved(t.config.AddTool(ctx, in))
 }
 
 // Update replaces a custom tool and keeps its former version. Code that is no
@@ -29,12 +29,12 @@ func (t *Tools) Update(ctx context.Context, in wire.UpdateToolInput) error {
 			return err
 		}
 	}
-	return t.replace(ctx, in.Name, config.CustomTool(in.Tool))
+	return t.replace(ctx, in.Name, in.Tool)
 }
 
 // replace saves now in the place of the tool called name. The former version is
 // kept first, so that no save can lose one.
-func (t *Tools) replace(ctx context.Context, name string, now config.CustomTool) error {
+func (t *Tools) replace(ctx context.Context, name string, now core.CustomTool) error {
 	former, there := t.tool(name)
 	if there && !sameVersion(former, now) {
 		if err := t.versions.AddCustomVersion(ctx, name, former); err != nil {
@@ -52,7 +52,7 @@ func (t *Tools) replace(ctx context.Context, name string, now config.CustomTool)
 
 // sameVersion reports whether two states of a tool differ in nothing but their
 // name and whether they are on.
-func sameVersion(a, b config.CustomTool) bool {
+func sameVersion(a, b core.CustomTool) bool {
 	a.Name, a.Enabled, b.Name, b.Enabled = "", false, "", false
 	var x, y bytes.Buffer
 	if json.Compact(&x, a.Parameters) == nil && json.Compact(&y, b.Parameters) == nil && bytes.Equal(x.Bytes(), y.Bytes()) {
@@ -66,14 +66,14 @@ func sameVersion(a, b config.CustomTool) bool {
 	return bytes.Equal(one, two)
 }
 
-func (t *Tools) tool(name string) (config.CustomTool, bool) {
+func (t *Tools) tool(name string) (core.CustomTool, bool) {
 	file, _ := t.config.Current() // a broken file is told by the save that follows
 	for _, c := range file.Tools {
 		if c.Name == name {
 			return c, true
 		}
 	}
-	return config.CustomTool{}, false
+	return core.CustomTool{}, false
 }
 
 func (t *Tools) compiles(ctx context.Context, code string) error {
@@ -121,11 +121,7 @@ func (t *Tools) GetVersions(ctx context.Context, in wire.NameInput) (wire.Custom
 	if err != nil {
 		return wire.CustomToolVersions{}, err
 	}
-	var out wire.CustomToolVersions
-	for _, v := range list {
-		out.Versions = append(out.Versions, wire.CustomToolVersion{ID: v.ID, SavedAt: v.SavedAt, Tool: wire.CustomTool(v.Tool)})
-	}
-	return out, nil
+	return wire.CustomToolVersions{Versions: list}, nil
 }
 
 // RestoreVersion brings a former version back; the present one becomes a former one.
@@ -160,7 +156,7 @@ func (t *Tools) Check(ctx context.Context, in wire.CheckCodeInput) (wire.Checked
 // TestCustom makes one call of a custom tool as it stands in the editor, through
 // the gate. Nothing is saved, and nobody else can call it.
 func (t *Tools) TestCustom(ctx context.Context, in wire.TestCustomInput) (wire.ExecuteOutput, error) {
-	draft, err := config.CheckTool(config.CustomTool(in.Tool))
+	draft, err := config.CheckTool(in.Tool)
 	if err != nil {
 		return wire.ExecuteOutput{}, err
 	}

@@ -127,20 +127,9 @@ type ToolsView struct {
 	Tools []ToolView `json:"tools"`
 }
 
-// CustomTool is a tool of the person's own, as tools.json keeps it.
-type CustomTool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"` // JSON Schema of the arguments
-	Code        string          `json:"code"`       // the body of an async JavaScript function
-	TimeoutMS   int64           `json:"timeout"`    // in milliseconds; 0 means 30,000
-	Enabled     bool            `json:"enabled"`
-	core.Capabilities
-}
-
 // CustomToolsView is every custom tool, in the order of tools.json.
 type CustomToolsView struct {
-	Tools []CustomTool `json:"tools"`
+	Tools []core.CustomTool `json:"tools"`
 }
 
 // CheckCodeInput is code to compile; nothing of it is run.
@@ -156,20 +145,13 @@ type CheckedCode struct {
 // TestCustomInput asks for one call of a custom tool as it stands in the editor.
 type TestCustomInput struct {
 	CallID    string          `json:"callId,omitempty"` // see ExecuteInput
-	Tool      CustomTool      `json:"tool"`
+	Tool      core.CustomTool `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`
-}
-
-// CustomToolVersion is a former state of a custom tool.
-type CustomToolVersion struct {
-	ID      int64      `json:"id"`
-	SavedAt string     `json:"savedAt"` // RFC 3339: when it was replaced
-	Tool    CustomTool `json:"tool"`
 }
 
 // CustomToolVersions is every version that is kept of a tool, the newest first.
 type CustomToolVersions struct {
-	Versions []CustomToolVersion `json:"versions"`
+	Versions []core.CustomVersion `json:"versions"`
 }
 
 // RestoreVersionInput brings a former version of the custom tool Name back.
@@ -181,8 +163,8 @@ type RestoreVersionInput struct {
 
 // UpdateToolInput replaces the custom tool Name. A changed name renames it.
 type UpdateToolInput struct {
-	Name string     `json:"name"`
-	Tool CustomTool `json:"tool"`
+	Name string          `json:"name"`
+	Tool core.CustomTool `json:"tool"`
 }
 
 // ExecuteInput asks for one call of a tool by a person.

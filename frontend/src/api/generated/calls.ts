@@ -9,11 +9,14 @@ import type {
   AuditInput,
   AuditView,
   CancelInput,
+  CheckCodeInput,
+  CheckedCode,
   Conversation,
   ConversationDetail,
   ConversationsView,
   CreateConversationInput,
   CustomTool,
+  CustomToolVersions,
   CustomToolsView,
   ExecuteInput,
   ExecuteOutput,
@@ -31,6 +34,7 @@ import type {
   QuestionsView,
   Removed,
   ResolveInput,
+  RestoreVersionInput,
   SaveProviderInput,
   SendInput,
   SendOutput,
@@ -39,6 +43,7 @@ import type {
   SetServerEnabledInput,
   SettingsView,
   StopInput,
+  TestCustomInput,
   TestReport,
   TestServerInput,
   ToolsView,
@@ -103,6 +108,9 @@ export const tools = {
   /** tools:cancel */
   cancel: (input: CancelInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:cancel", "ToolsCancel", input, options),
+  /** tools:check */
+  check: (input: CheckCodeInput, options?: CallOptions): Promise<CheckedCode> =>
+    call<CheckedCode>("tools:check", "ToolsCheck", input, options),
   /** tools:execute */
   execute: (input: ExecuteInput, options?: CallOptions): Promise<ExecuteOutput> =>
     call<ExecuteOutput>("tools:execute", "ToolsExecute", input, options),
@@ -112,12 +120,21 @@ export const tools = {
   /** tools:getCustom */
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
+  /** tools:getVersions */
+  getVersions: (input: NameInput, options?: CallOptions): Promise<CustomToolVersions> =>
+    call<CustomToolVersions>("tools:getVersions", "ToolsGetVersions", input, options),
   /** tools:remove */
   remove: (input: NameInput, options?: CallOptions): Promise<Removed> =>
     call<Removed>("tools:remove", "ToolsRemove", input, options),
   /** tools:restore */
   restore: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restore", "ToolsRestore", input, options),
+  /** tools:restoreVersion */
+  restoreVersion: (input: RestoreVersionInput, options?: CallOptions): Promise<void> =>
+    call<void>("tools:restoreVersion", "ToolsRestoreVersion", input, options),
+  /** tools:testCustom */
+  testCustom: (input: TestCustomInput, options?: CallOptions): Promise<ExecuteOutput> =>
+    call<ExecuteOutput>("tools:testCustom", "ToolsTestCustom", input, options),
   /** tools:update */
   update: (input: UpdateToolInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:update", "ToolsUpdate", input, options),
