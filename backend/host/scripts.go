@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"time"
 
 	"patchbay/backend/core"
 	"patchbay/backend/tools"
@@ -13,11 +14,31 @@ type scripts struct{ h *Host }
 
 var _ custom.Caller = scripts{}
 
-func (s scripts) Alias(text string) string {
-	if e, err := s.h.Catalog.Find(text); err == nil {
-		return e.Alias
+// Alias waits for servers that are still starting, as long as the tool is not
+// there: right after a start it may just not be listed yet.
+func (s scripts) Alias(ctx context.Context, text string) string {
+	settled := make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	defer func() { cancel(); <-settled }()
+	go func() {
+		defer close(settled)
+		_ = s.h.Servers.WaitSettled(ctx) // its end is the signal, whatever the reason
+	}()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	for last := false; ; {
+		if e, err := s.h.Catalog.Find(text); err == nil {
+			return e.Alias
+		}
+		if last {
+			return text
+		}
+		select {
+		case <-settled:
+			last = true
+		case <-look.C:
+		}
 	}
-	return text
 }
 
 func (s scripts) Call(ctx context.Context, p core.Principal, call core.ToolCall, w core.Watch) core.Outcome {

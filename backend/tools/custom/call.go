@@ -259,7 +259,7 @@ func (c *call) nested(name string, args json.RawMessage) (any, error) {
 			c.release()
 		}
 	}
-	o := c.r.o.Caller.Call(c.ctx, c.p, core.ToolCall{ID: uuid.NewString(), ParentID: c.call.ID, Alias: c.r.o.Caller.Alias(name), Arguments: args},
+	o := c.r.o.Caller.Call(c.ctx, c.p, core.ToolCall{ID: uuid.NewString(), ParentID: c.call.ID, Alias: c.r.o.Caller.Alias(c.ctx, name), Arguments: args},
 		core.Watch{Status: func(s core.CallStatus) { wait(s == core.CallWaiting) }})
 	wait(false)
 	if o.Err != nil {

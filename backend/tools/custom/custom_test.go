@@ -70,7 +70,7 @@ type bench struct {
 
 type caller struct{ b *bench }
 
-func (c caller) Alias(text string) string {
+func (c caller) Alias(_ context.Context, text string) string {
 	if e, err := c.b.catalog.Find(text); err == nil {
 		return e.Alias
 	}

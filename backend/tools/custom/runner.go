@@ -22,8 +22,9 @@ const (
 // Caller is the gate, as scripts need it.
 type Caller interface {
 	// Alias looks up what a script calls a tool, and returns text itself where
-	// there is none, so that the gate refuses it by the name that was used.
-	Alias(text string) string
+	// there is none, so that the gate refuses it by the name that was used. It
+	// may wait for servers that are still starting.
+	Alias(ctx context.Context, text string) string
 	Call(ctx context.Context, p core.Principal, call core.ToolCall, w core.Watch) core.Outcome
 }
 
