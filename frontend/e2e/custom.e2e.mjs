@@ -126,7 +126,11 @@ test("a call of other tools is in the audit under its parent", async () => {
   await form().getByTestId("outcome").getByText("Done").first().waitFor();
   await save().click();
   await page.getByText("word_count saved").last().waitFor();
-  const other = await openPage(`${daemon.url.replace(/#.*$/, "")}#/audit`);
+  const other = await openPage(daemon.url);
+  await other.getByText(/1 server connected/).waitFor();
+  await other.evaluate(() => {
+    location.hash = "#/audit";
+  });
   const rows = other.getByRole("row");
   await rows.filter({ hasText: "list_notes" }).getByRole("img", { name: "Called by a tool:" }).waitFor();
   await rows.filter({ hasText: "current_time" }).first().click();

@@ -32,6 +32,9 @@ export const codeTheme = EditorView.theme({
   ".cm-changedText": { background: "color-mix(in oklab, var(--success) 30%, transparent) !important" },
   ".cm-deletedChunk": { backgroundColor: "var(--danger-soft) !important", paddingLeft: "6px" },
   ".cm-deletedText": { background: "color-mix(in oklab, var(--danger) 30%, transparent) !important" },
+  // Never by colour alone.
+  ".cm-changedLine::before": { content: '"+ "', color: "var(--success)" },
+  ".cm-deletedLine::before": { content: '"− "', color: "var(--danger)" },
   ".cm-collapsedLines": {
     background: "var(--sunken) !important",
     color: "var(--ink-2)",

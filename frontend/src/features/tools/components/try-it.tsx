@@ -167,7 +167,7 @@ function Outcome({ output, onServer }: OutcomeProps) {
         </div>
       )}
       <Tabs defaultValue={has ? "rendered" : "model"} className="grid grid-cols-1 gap-2">
-        <TabList aria-label="Result">
+        <TabList aria-label="Result" className="flex-wrap">
           <Tab value="rendered">Rendered</Tab>
           <Tab value="structured" disabled={r?.structuredContent === undefined}>
             Structured

@@ -5,7 +5,7 @@ import { CodeDiff } from "@/components/code-diff";
 import { ErrorNote } from "@/components/error-note";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/cn";
-import { formatFull, formatWhen } from "@/lib/format";
+import { formatFull } from "@/lib/format";
 import { pretty } from "@/lib/json";
 import { useVersions } from "../queries";
 
@@ -47,14 +47,13 @@ export function Versions({ tool, busy, onRestore }: VersionsProps) {
             <button
               type="button"
               aria-pressed={v === shown}
-              title={formatFull(v.savedAt)}
               onClick={() => setSelected(v.id)}
               className={cn(
                 "nums h-7 rounded-md border border-line px-2 text-xs hover:bg-hover",
                 v === shown && "border-accent bg-accent-soft font-medium",
               )}
             >
-              until {formatWhen(v.savedAt)}
+              until {formatFull(v.savedAt)}
             </button>
           </li>
         ))}
@@ -62,7 +61,7 @@ export function Versions({ tool, busy, onRestore }: VersionsProps) {
       {shown && (
         <>
           <p className="text-ink-2 text-xs">
-            Struck red: the version until {formatFull(shown.savedAt)}. Green: as it is saved now.
+            − is the version until {formatFull(shown.savedAt)}, + is as it is saved now.
           </p>
           {shown.tool.code !== tool.code && (
             <CodeDiff
