@@ -117,6 +117,11 @@ func (a *App) ToolsCancel(callID, input string) (string, error) {
 	return a.call("tools:cancel", callID, input)
 }
 
+// ToolsCheck carries the channel tools:check into the window.
+func (a *App) ToolsCheck(callID, input string) (string, error) {
+	return a.call("tools:check", callID, input)
+}
+
 // ToolsExecute carries the channel tools:execute into the window.
 func (a *App) ToolsExecute(callID, input string) (string, error) {
 	return a.call("tools:execute", callID, input)
@@ -132,6 +137,11 @@ func (a *App) ToolsGetCustom(callID, input string) (string, error) {
 	return a.call("tools:getCustom", callID, input)
 }
 
+// ToolsGetVersions carries the channel tools:getVersions into the window.
+func (a *App) ToolsGetVersions(callID, input string) (string, error) {
+	return a.call("tools:getVersions", callID, input)
+}
+
 // ToolsRemove carries the channel tools:remove into the window.
 func (a *App) ToolsRemove(callID, input string) (string, error) {
 	return a.call("tools:remove", callID, input)
@@ -140,6 +150,16 @@ func (a *App) ToolsRemove(callID, input string) (string, error) {
 // ToolsRestore carries the channel tools:restore into the window.
 func (a *App) ToolsRestore(callID, input string) (string, error) {
 	return a.call("tools:restore", callID, input)
+}
+
+// ToolsRestoreVersion carries the channel tools:restoreVersion into the window.
+func (a *App) ToolsRestoreVersion(callID, input string) (string, error) {
+	return a.call("tools:restoreVersion", callID, input)
+}
+
+// ToolsTestCustom carries the channel tools:testCustom into the window.
+func (a *App) ToolsTestCustom(callID, input string) (string, error) {
+	return a.call("tools:testCustom", callID, input)
 }
 
 // ToolsUpdate carries the channel tools:update into the window.

@@ -6,9 +6,12 @@ import (
 	"os"
 
 	"github.com/wailsapp/wails/v2"
+
+	"patchbay/backend/tools/custom/worker"
 )
 
 func main() {
+	worker.Main(os.Args)
 	app, err := newApp()
 	if err == nil {
 		err = wails.Run(app.options())

@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -34,17 +33,7 @@ var schema string
 func Schema() []byte { return []byte(schema) }
 
 // CustomTool is a tool of the person's own.
-type CustomTool struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	// Parameters is the JSON Schema of the arguments; never empty in a tool that was read.
-	Parameters json.RawMessage `json:"parameters"`
-	Code       string          `json:"code"` // the body of an async JavaScript function
-	// TimeoutMS limits one call, in milliseconds; 0 means the gate's default.
-	TimeoutMS int64 `json:"timeout,omitempty"`
-	// Enabled is true in the file unless it says otherwise.
-	Enabled bool `json:"enabled"`
-}
+type CustomTool = core.CustomTool
 
 // Skipped is an entry that cannot be used. It stays in the file.
 type Skipped struct {
@@ -74,7 +63,13 @@ func (f File) clone() File {
 	}
 	f.Tools, f.Warnings, f.Skipped = slices.Clone(f.Tools), slices.Clone(f.Warnings), slices.Clone(f.Skipped)
 	for i := range f.Tools {
-		f.Tools[i].Parameters = bytes.Clone(f.Tools[i].Parameters)
+		t := &f.Tools[i]
+		t.Parameters = bytes.Clone(t.Parameters)
+		t.Hosts, t.Folders, t.WriteFolders, t.Secrets = slices.Clone(t.Hosts), slices.Clone(t.Folders), slices.Clone(t.WriteFolders), slices.Clone(t.Secrets)
+		if t.Tools != nil {
+			names := slices.Clone(*t.Tools)
+			t.Tools = &names
+		}
 	}
 	return f
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -220,6 +222,20 @@ func readTool(v *hujson.Value, path string) (CustomTool, *entry.Problem) {
 		t.Enabled = m.Value.Kind() == 't'
 		return t.Enabled || m.Value.Kind() == 'f'
 	})
+	names := func(dst *[]string) func(m *hujson.Value) bool {
+		return func(m *hujson.Value) (ok bool) {
+			*dst, ok = jsonc.Strings(m)
+			return ok
+		}
+	}
+	field("hosts", "a list of texts", names(&t.Hosts))
+	field("folders", "a list of texts", names(&t.Folders))
+	field("writeFolders", "a list of texts", names(&t.WriteFolders))
+	field("secrets", "a list of texts", names(&t.Secrets))
+	field("tools", "a list of texts", func(m *hujson.Value) bool {
+		t.Tools = &[]string{}
+		return names(t.Tools)(m)
+	})
 	if problem != nil {
 		return t, problem
 	}
@@ -235,7 +251,36 @@ func readTool(v *hujson.Value, path string) (CustomTool, *entry.Problem) {
 	case strings.TrimSpace(t.Code) == "":
 		return bad("code", "a tool needs code.")
 	}
+	for _, h := range t.Hosts {
+		if !validHost(h) {
+			return bad("hosts", fmt.Sprintf("%q is no host. Write \"api.example.com\", \"*.example.org\" or \"localhost:8080\", without https:// and without a path.", h))
+		}
+	}
+	for key, list := range map[string][]string{"folders": t.Folders, "writeFolders": t.WriteFolders} {
+		for _, f := range list {
+			if !filepath.IsAbs(f) && f != "~" && !strings.HasPrefix(f, "~/") {
+				return bad(key, fmt.Sprintf("the folder %q must begin with ~/ or be an absolute path.", f))
+			}
+		}
+	}
 	return t, nil
+}
+
+// validHost accepts a name or an address, with "*." before a name, and a port or none.
+func validHost(s string) bool {
+	host := s
+	if h, port, err := net.SplitHostPort(s); err == nil {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return false
+		}
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	if net.ParseIP(host) != nil {
+		return true
+	}
+	host = strings.TrimPrefix(host, "*.")
+	return host != "" && !strings.ContainsAny(host, "*/:@?# \t\\") && !entry.HasControl(host, false)
 }
 
 // checkServer says whether a server could be used, and completes it.
@@ -258,6 +303,9 @@ func checkServer(spec core.ServerSpec) (core.ServerSpec, error) {
 	}
 	return out, nil
 }
+
+// CheckTool says whether t could be saved, and completes it.
+func CheckTool(t CustomTool) (CustomTool, error) { return checkTool(t) }
 
 func checkTool(t CustomTool) (CustomTool, error) {
 	if len(t.Parameters) == 0 {

@@ -273,10 +273,29 @@ func (p *parsed) updateTool(it *item, t CustomTool) error {
 	if old.TimeoutMS != t.TimeoutMS || !it.ok {
 		e.setOrDelete("timeout", t.TimeoutMS, t.TimeoutMS == 0)
 	}
+	for _, l := range []struct {
+		key      string
+		old, now []string
+	}{{"hosts", old.Hosts, t.Hosts}, {"folders", old.Folders, t.Folders}, {"writeFolders", old.WriteFolders, t.WriteFolders}, {"secrets", old.Secrets, t.Secrets}} {
+		if !slices.Equal(l.old, l.now) || !it.ok {
+			e.setOrDelete(l.key, l.now, len(l.now) == 0)
+		}
+	}
+	if !sameList(old.Tools, t.Tools) || !it.ok {
+		e.setOrDelete("tools", t.Tools, t.Tools == nil)
+	}
 	if there := jsonc.Member(obj, "enabled") != nil; old.Enabled != t.Enabled || !it.ok && there {
 		e.set("enabled", t.Enabled)
 	}
 	return e.err
+}
+
+// sameList tells a list that is not there from an empty one.
+func sameList(a, b *[]string) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return slices.Equal(*a, *b)
 }
 
 func compact(raw json.RawMessage) []byte {

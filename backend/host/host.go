@@ -31,6 +31,7 @@ import (
 	"patchbay/backend/secret"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
+	"patchbay/backend/tools/custom"
 )
 
 // Version is the product's version.
@@ -60,6 +61,7 @@ type Host struct {
 	Servers    *mcp.Manager
 	Catalog    *tools.Catalog
 	Gate       *tools.Executor
+	Custom     *custom.Runner
 	Agents     *agent.Agents
 	Runner     *agent.Runner
 	Chat       *chat.Service
@@ -130,9 +132,14 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	})
 	rules := policy.Default()
 	desk := approval.NewDesk(emit, o.Answer)
+	h.Custom = custom.New(custom.Options{
+		Caller: scripts{h}, Secret: secrets.Get, Logger: h.Logger, Timeout: o.Limits.Idle,
+		Private: []string{h.Paths.Config, h.Paths.Data, h.Paths.State},
+	})
 	h.Gate = tools.NewExecutor(tools.Options{
 		Catalog: h.Catalog, Log: h.store.Audit, Policy: rules, Desk: desk, Limiter: limit.New(),
-		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers, core.ToolFeature: h.Servers},
+		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers, core.ToolFeature: h.Servers, core.ToolCustom: h.Custom},
+		Nested:  h.nested,
 		Emit: func(p event.Payload) {
 			emit(p)
 			if end, ok := p.(event.ToolsStreamEnd); ok {
@@ -154,7 +161,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.Config, h.Servers, h.configChanged, h.demoServer),
-		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.configChanged, false),
+		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.Custom, h.store.App, h.configChanged),
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),
 		Approvals: api.NewApprovals(desk),
@@ -192,30 +199,14 @@ func (h *Host) configChanged() {
 	file, err := h.Config.Current()
 	if err == nil && h.started {
 		h.Servers.Apply(file.Servers)
-		h.Catalog.Replace(customSource, customTools(file.Tools))
+		h.Catalog.Replace(customSource, h.Custom.Set(file.Tools))
 	}
 	h.Bus.Publish(event.ConfigChanged{})
 	h.Bus.Publish(event.ServersChanged{})
 }
 
-func customTools(in []config.CustomTool) []core.Tool {
-	out := []core.Tool{}
-	for _, c := range in {
-		if !c.Enabled {
-			continue
-		}
-		t := core.Tool{
-			Ref: core.ToolRef{Kind: core.ToolCustom, Name: c.Name}, Title: core.TitleOf("", "", c.Name), Description: c.Description,
-			InputSchema: c.Parameters, TimeoutMS: c.TimeoutMS, Broken: "Running JavaScript is not in this version yet.",
-		}
-		t.Ref.Digest = t.ComputeDigest()
-		out = append(out, t)
-	}
-	return out
-}
-
 // Close ends everything in the order in which it stands on each other: runs,
-// servers with their processes, the watcher, the databases. It returns within
+// scripts, servers with their processes, the watcher, the databases. It returns within
 // about ten seconds.
 func (h *Host) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -223,6 +214,9 @@ func (h *Host) Close(ctx context.Context) error {
 	var errs []error
 	if h.Runner != nil {
 		errs = append(errs, h.Runner.Close(ctx))
+	}
+	if h.Custom != nil {
+		h.Custom.Close()
 	}
 	if h.Servers != nil {
 		errs = append(errs, h.Servers.Close(ctx))

@@ -37,20 +37,26 @@ type allowance struct {
 func New() *Limiter { return &Limiter{runs: map[string]*allowance{}} }
 
 // Take waits for a slot and for its turn. release gives the slot back and must
-// be called once. It fails when ctx ends first.
-func (l *Limiter) Take(ctx context.Context, p core.Principal, _ core.ToolRef) (release func(), err error) {
+// be called once. It fails when ctx ends first. A nested call counts against the
+// rate, but needs no slot: its parent has one, and were both to need one, some
+// parents could hold all and wait for their children for ever.
+func (l *Limiter) Take(ctx context.Context, p core.Principal, _ core.ToolRef, nested bool) (release func(), err error) {
 	a := l.of(p)
-	if err := a.slots.Acquire(ctx, 1); err != nil {
-		return nil, err
+	release = func() {}
+	if !nested {
+		if err := a.slots.Acquire(ctx, 1); err != nil {
+			return nil, err
+		}
+		release = func() { a.slots.Release(1) }
 	}
 	if err := a.rate.Wait(ctx); err != nil {
-		a.slots.Release(1)
+		release()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		return nil, core.Errorf(core.CodeUnavailable, "Too many tool calls: the limit is %d a minute. Wait a little.", perMinute)
 	}
-	return func() { a.slots.Release(1) }, nil
+	return release, nil
 }
 
 func (l *Limiter) of(p core.Principal) *allowance {

@@ -109,6 +109,9 @@ var unannotated = Rule{"not-read-only", func(r core.PolicyRequest) (core.Effect,
 	if r.Tool.Annotations.ReadOnlyHint != nil {
 		return core.Ask, core.RiskMedium, source(r) + " that it changes data.", true
 	}
+	if r.Tool.Ref.Kind == core.ToolCustom {
+		return core.Ask, core.RiskMedium, "It is a tool of your own, and what its code does is not known.", true
+	}
 	return core.Ask, core.RiskMedium, "Its server does not say that it only reads.", true
 }}
 

@@ -64,6 +64,13 @@ func (c *Catalog) SetNaming(n Naming) {
 	}
 }
 
+// AliasOf returns the name that models see of ref, in the catalog or not.
+func (c *Catalog) AliasOf(ref core.ToolRef) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.naming.Alias(ref)
+}
+
 // Replace sets the tools of one source ("mcp:github", "custom"); nil removes
 // the source. It takes over the slice.
 func (c *Catalog) Replace(source string, tools []core.Tool) {
@@ -190,14 +197,15 @@ func (c *Catalog) Find(text string) (Entry, error) {
 func (c *Catalog) Offer(a core.Agent) []core.OfferedTool {
 	var out []core.OfferedTool
 	for _, e := range c.All() {
-		if e.Tool.Broken == "" && chosen(a, e.Tool.Ref) {
+		if e.Tool.Broken == "" && Chosen(a, e.Tool.Ref) {
 			out = append(out, core.OfferedTool{Alias: e.Alias, Tool: e.Tool})
 		}
 	}
 	return out
 }
 
-func chosen(a core.Agent, ref core.ToolRef) bool {
+// Chosen reports whether the agent a chose the tool ref.
+func Chosen(a core.Agent, ref core.ToolRef) bool {
 	switch a.ToolChoice {
 	case core.ToolsAll:
 		return true

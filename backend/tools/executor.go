@@ -40,8 +40,9 @@ type Desk interface {
 // Limiter bounds how often tools are called.
 type Limiter interface {
 	// Take waits for its turn and returns what gives it back, or an error that
-	// says which limit was hit.
-	Take(ctx context.Context, p core.Principal, ref core.ToolRef) (release func(), err error)
+	// says which limit was hit. nested says that a call which has its turn
+	// already makes this one and waits for it.
+	Take(ctx context.Context, p core.Principal, ref core.ToolRef, nested bool) (release func(), err error)
 }
 
 // Runner runs the tools of one kind. It returns a result also for a tool that
@@ -50,13 +51,22 @@ type Runner interface {
 	Call(ctx context.Context, ref core.ToolRef, callID string, args json.RawMessage, chunk core.ChunkFunc) (core.ToolResult, error)
 }
 
+// Nesting is a Runner whose tools call other tools. The gate tells it the whole
+// call and on whose behalf it is made. Such a runner keeps the tool's time limit
+// itself, for that does not run while a nested call waits for a person; the
+// gate's absolute limit stands above it.
+type Nesting interface {
+	Runner
+	CallFor(ctx context.Context, p core.Principal, call core.ToolCall, chunk core.ChunkFunc) (core.ToolResult, error)
+}
+
 // Limits of a call. Zero means the default.
 type Limits struct {
 	Idle     time.Duration // without news from the tool; 30 s
 	Absolute time.Duration // in all, however much news; 10 min
 }
 
-// Options are what the gate stands on. All but Emit, Logger and Limits must be set.
+// Options are what the gate stands on. All but Nested, Emit, Logger and Limits must be set.
 type Options struct {
 	Catalog *Catalog
 	Log     Log
@@ -64,9 +74,12 @@ type Options struct {
 	Desk    Desk
 	Limiter Limiter
 	Runners map[core.ToolKind]Runner
-	Emit    func(event.Payload)
-	Logger  *slog.Logger
-	Limits  Limits
+	// Nested judges, before the policy, a call that a tool makes for p; an error
+	// says why it may not be made. nil lets none pass.
+	Nested func(ctx context.Context, p core.Principal, call core.ToolCall, tool core.OfferedTool) error
+	Emit   func(event.Payload)
+	Logger *slog.Logger
+	Limits Limits
 }
 
 // Executor is the gate. It is safe for concurrent use.
@@ -97,6 +110,18 @@ func NewExecutor(o Options) *Executor {
 // Call makes one tool call for p, or refuses it. It never panics, and every
 // end, also a refusal, is in the audit log before it returns.
 func (x *Executor) Call(ctx context.Context, p core.Principal, call core.ToolCall, w core.Watch) core.Outcome {
+	return x.call(ctx, p, call, w, x.resolve)
+}
+
+// Try is Call for t, a tool that is not in the catalog: the draft of one that a
+// person writes. The way through the gate is the same.
+func (x *Executor) Try(ctx context.Context, p core.Principal, t core.Tool, call core.ToolCall, w core.Watch) core.Outcome {
+	call.Ref = t.Ref
+	e := Entry{Tool: t, Alias: x.o.Catalog.AliasOf(t.Ref), schema: &schema{source: t.InputSchema}}
+	return x.call(ctx, p, call, w, func(core.ToolCall) (Entry, error) { return e, nil })
+}
+
+func (x *Executor) call(ctx context.Context, p core.Principal, call core.ToolCall, w core.Watch, resolve func(core.ToolCall) (Entry, error)) core.Outcome {
 	if call.ID == "" {
 		call.ID = uuid.NewString()
 	}
@@ -108,7 +133,7 @@ func (x *Executor) Call(ctx context.Context, p core.Principal, call core.ToolCal
 	}
 	defer x.unregister(call.ID)
 	began := time.Now()
-	entry, resolveErr := x.resolve(call)
+	entry, resolveErr := resolve(call)
 	ref := entry.Tool.Ref
 	if resolveErr != nil {
 		ref = call.Ref
@@ -133,7 +158,7 @@ func (x *Executor) Call(ctx context.Context, p core.Principal, call core.ToolCal
 	rec.Seq = seq
 	x.o.Emit(event.AuditAppended{Seq: seq})
 
-	g := &passage{x: x, p: p, call: call, entry: entry, args: args, canonical: canonical, rec: &rec, watch: w}
+	g := &passage{x: x, p: p, call: call, resolve: resolve, entry: entry, args: args, canonical: canonical, rec: &rec, watch: w}
 	out := core.Outcome{CallID: call.ID, Tool: entry.Tool}
 	if out.Err = errors.Join(resolveErr, argsErr); out.Err != nil {
 		if resolveErr != nil {
@@ -211,6 +236,7 @@ type passage struct {
 	x         *Executor
 	p         core.Principal
 	call      core.ToolCall
+	resolve   func(core.ToolCall) (Entry, error)
 	entry     Entry
 	args      map[string]any
 	canonical json.RawMessage
@@ -234,15 +260,33 @@ func (g *passage) run(ctx context.Context) (res core.ToolResult, status core.Cal
 	if err := g.entry.schema.validate(g.entry.Alias, g.args); err != nil {
 		return res, core.CallInvalid, err
 	}
+	if g.call.ParentID != "" {
+		if err := g.nested(ctx); err != nil {
+			return res, core.CallDeniedRule, err
+		}
+	}
 	if status, err := g.permit(ctx); err != nil {
 		return res, status, err
 	}
-	release, err := g.x.o.Limiter.Take(ctx, g.p, tool.Ref)
+	release, err := g.x.o.Limiter.Take(ctx, g.p, tool.Ref, g.call.ParentID != "")
 	if err != nil {
 		return res, ended(err, core.CallFailed), err
 	}
 	defer release()
 	return g.dispatch(ctx)
+}
+
+// nested asks whether the call may be made by the tool that makes it.
+func (g *passage) nested(ctx context.Context) error {
+	var why error = core.Errorf(core.CodeDenied, "Tools cannot call other tools here.")
+	if g.x.o.Nested != nil {
+		why = g.x.o.Nested(ctx, g.p, g.call, core.OfferedTool{Alias: g.entry.Alias, Tool: g.entry.Tool})
+	}
+	if why == nil {
+		return nil
+	}
+	g.rec.Decision = core.Decision{Effect: core.Deny, Rule: "nested-call", Why: why.Error(), Risk: core.RiskMedium}
+	return core.Errorf(core.CodeDenied, "%s was not called: %w", g.entry.Tool.Ref, why)
 }
 
 // permit asks the policy and, where it says so, a person. Anything but a clear
@@ -276,7 +320,9 @@ func (g *passage) permit(ctx context.Context) (core.CallStatus, error) {
 		return core.CallDenied, core.Errorf(core.CodeDenied, "You declined, so %s was not called.", tool.Ref)
 	}
 	// While a person thought, the server may have changed what the tool is.
-	now, err := g.x.o.Catalog.ByRef(tool.Ref)
+	again := g.call
+	again.Ref = tool.Ref
+	now, err := g.resolve(again)
 	if err != nil {
 		return core.CallInvalid, err
 	}
@@ -302,6 +348,12 @@ func (g *passage) dispatch(ctx context.Context) (core.ToolResult, core.CallStatu
 	defer stop()
 	timer := time.AfterFunc(idle, func() { cancel(idleErr) })
 	defer timer.Stop()
+	alive := func() { timer.Reset(idle) }
+	nesting, nests := runner.(Nesting)
+	if nests {
+		timer.Stop()
+		alive = func() {}
+	}
 
 	g.status(core.CallRunning)
 	g.chunks.start(g.call.ID, func(c core.Chunk) {
@@ -310,10 +362,19 @@ func (g *passage) dispatch(ctx context.Context) (core.ToolResult, core.CallStatu
 			g.watch.Chunk(c)
 		}
 	})
-	res, err := runner.Call(ctx, tool.Ref, g.call.ID, g.canonical, func(c core.Chunk) {
-		timer.Reset(idle)
+	chunk := func(c core.Chunk) {
+		alive()
 		g.chunks.add(c)
-	})
+	}
+	var res core.ToolResult
+	var err error
+	if nests {
+		call := g.call
+		call.Ref, call.Alias, call.Arguments = tool.Ref, g.entry.Alias, g.canonical
+		res, err = nesting.CallFor(ctx, g.p, call, chunk)
+	} else {
+		res, err = runner.Call(ctx, tool.Ref, g.call.ID, g.canonical, chunk)
+	}
 	g.chunks.flush()
 	if err != nil {
 		var limit *core.Error

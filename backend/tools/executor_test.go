@@ -510,6 +510,6 @@ func BenchmarkGate(b *testing.B) {
 
 type free struct{}
 
-func (free) Take(context.Context, core.Principal, core.ToolRef) (func(), error) {
+func (free) Take(context.Context, core.Principal, core.ToolRef, bool) (func(), error) {
 	return func() {}, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"patchbay/backend/core"
 	"patchbay/backend/host"
+	"patchbay/backend/tools/custom/worker"
 )
 
 // Exit codes, the same for every command.
@@ -42,6 +43,7 @@ type cli struct {
 }
 
 func main() {
+	worker.Main(os.Args)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

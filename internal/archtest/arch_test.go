@@ -20,9 +20,9 @@ const module = "patchbay/"
 // allowed says which packages of ours each package may import; "x/..." is x and
 // all below it. A package that is not listed may not exist.
 var allowed = map[string][]string{
-	"patchbay": {"backend/host", "backend/api/rpc", "backend/core", "frontend"},
+	"patchbay": {"backend/host", "backend/api/rpc", "backend/core", "backend/tools/custom/worker", "frontend"},
 	"cmd/patchbay": {"backend/host", "backend/api/rpc", "backend/api/wire", "backend/approval", "backend/config/paste", "backend/core",
-		"backend/event", "backend/mcp/demo", "backend/tools", "frontend"},
+		"backend/event", "backend/mcp/demo", "backend/tools", "backend/tools/custom/worker", "frontend"},
 	"frontend": {},
 
 	"backend/core":  {},
@@ -37,6 +37,9 @@ var allowed = map[string][]string{
 	"backend/mcp":                   {"backend/core", "backend/event"},
 	"backend/mcp/demo":              {},
 	"backend/tools":                 {"backend/core", "backend/event"},
+	"backend/tools/custom":          {"backend/core", "backend/tools", "backend/tools/custom/frame"},
+	"backend/tools/custom/frame":    {},
+	"backend/tools/custom/worker":   {"backend/tools/custom/frame"},
 	"backend/policy":                {"backend/core"},
 	"backend/approval":              {"backend/core", "backend/event"},
 	"backend/question":              {"backend/core", "backend/event"},
@@ -53,7 +56,7 @@ var allowed = map[string][]string{
 
 	"backend/api/wire": {"backend/core"},
 	"backend/api": {"backend/api/wire", "backend/core", "backend/event", "backend/agent", "backend/approval", "backend/chat", "backend/config/...",
-		"backend/mcp", "backend/question", "backend/tools", "backend/llm/registry"},
+		"backend/mcp", "backend/question", "backend/tools", "backend/tools/custom", "backend/llm/registry"},
 	"backend/api/rpc": {"backend/api", "backend/core", "backend/event"},
 	"backend/host":    {"backend/..."},
 
@@ -73,6 +76,7 @@ var owners = map[string][]string{
 	"github.com/wailsapp/wails/":             {"patchbay"},
 	"github.com/modelcontextprotocol/go-sdk": {"backend/mcp/...", "internal/testmcp/..."},
 	"modernc.org/sqlite":                     {"backend/store"},
+	"modernc.org/quickjs":                    {"backend/tools/custom/worker"},
 	"github.com/pressly/goose":               {"backend/store"},
 	"github.com/sashabaranov/go-openai":      {"backend/llm/openai"},
 	"github.com/zalando/go-keyring":          {"backend/secret"},

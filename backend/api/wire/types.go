@@ -147,27 +147,44 @@ type ToolsView struct {
 	Features []ToolView `json:"features"`
 }
 
-// CustomTool is a tool of the person's own, as tools.json keeps it.
-type CustomTool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"` // JSON Schema of the arguments
-	Code        string          `json:"code"`       // the body of an async JavaScript function
-	TimeoutMS   int64           `json:"timeout"`    // in milliseconds; 0 means 30,000
-	Enabled     bool            `json:"enabled"`
-}
-
 // CustomToolsView is every custom tool, in the order of tools.json.
 type CustomToolsView struct {
-	Tools []CustomTool `json:"tools"`
-	// Runnable says whether this version can run custom tools.
-	Runnable bool `json:"runnable"`
+	Tools []core.CustomTool `json:"tools"`
+}
+
+// CheckCodeInput is code to compile; nothing of it is run.
+type CheckCodeInput struct {
+	Code string `json:"code"`
+}
+
+// CheckedCode says where code is no JavaScript.
+type CheckedCode struct {
+	Problem *core.Error `json:"problem,omitempty"` // nil when it can be compiled
+}
+
+// TestCustomInput asks for one call of a custom tool as it stands in the editor.
+type TestCustomInput struct {
+	CallID    string          `json:"callId,omitempty"` // see ExecuteInput
+	Tool      core.CustomTool `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// CustomToolVersions is every version that is kept of a tool, the newest first.
+type CustomToolVersions struct {
+	Versions []core.CustomVersion `json:"versions"`
+}
+
+// RestoreVersionInput brings a former version of the custom tool Name back.
+// Its name and whether it is on stay as they are now.
+type RestoreVersionInput struct {
+	Name string `json:"name"`
+	ID   int64  `json:"id"`
 }
 
 // UpdateToolInput replaces the custom tool Name. A changed name renames it.
 type UpdateToolInput struct {
-	Name string     `json:"name"`
-	Tool CustomTool `json:"tool"`
+	Name string          `json:"name"`
+	Tool core.CustomTool `json:"tool"`
 }
 
 // ExecuteInput asks for one call of a tool by a person.

@@ -15,6 +15,8 @@ export const keys = {
     all: ["tools"] as const,
     list: () => ["tools", "list"] as const,
     custom: () => ["tools", "custom"] as const,
+    versions: (name: string) => ["tools", "versions", name] as const,
+    check: (code: string) => ["check", code] as const,
   },
   chat: {
     all: ["chat"] as const,

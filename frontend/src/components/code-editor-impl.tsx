@@ -1,8 +1,9 @@
+import { autocompletion, type CompletionContext, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
-import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
-import { linter } from "@codemirror/lint";
+import { bracketMatching, indentOnInput, syntaxHighlighting } from "@codemirror/language";
+import { type Diagnostic, linter, setDiagnostics } from "@codemirror/lint";
 import { Compartment, EditorState } from "@codemirror/state";
 import {
   drawSelection,
@@ -11,43 +12,36 @@ import {
   lineNumbers,
   placeholder as placeholderOf,
 } from "@codemirror/view";
-import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
-import type { CodeEditorProps } from "./code-editor";
+import type { CodeEditorProps, Hints } from "./code-editor";
+import { codeColours, codeTheme } from "./code-theme";
 
-const theme = EditorView.theme({
-  "&": { fontSize: "12.5px", color: "var(--ink)", backgroundColor: "transparent", height: "100%" },
-  "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.5" },
-  ".cm-content": { caretColor: "var(--ink)", padding: "8px 0" },
-  ".cm-cursor": { borderLeftColor: "var(--ink)" },
-  ".cm-gutters": { backgroundColor: "transparent", color: "var(--ink-3)", border: "none" },
-  ".cm-lineNumbers .cm-gutterElement": { padding: "0 8px 0 10px", minWidth: "28px" },
-  ".cm-placeholder": { color: "var(--ink-3)" },
-  ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": {
-    backgroundColor: "color-mix(in oklab, var(--accent) 25%, transparent) !important",
-  },
-  ".cm-matchingBracket": { backgroundColor: "var(--accent-soft)", outline: "none" },
-  ".cm-tooltip": {
-    backgroundColor: "var(--raised)",
-    color: "var(--ink)",
-    border: "1px solid var(--line)",
-    borderRadius: "6px",
-  },
-  ".cm-badLine": { backgroundColor: "var(--danger-soft)" },
-});
-
-const colours = HighlightStyle.define([
-  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--accent)" },
-  { tag: [tags.string, tags.special(tags.string)], color: "var(--success)" },
-  { tag: [tags.number, tags.bool, tags.null], color: "var(--warning)" },
-  { tag: [tags.keyword, tags.operatorKeyword], color: "var(--info)" },
-  { tag: tags.comment, color: "var(--ink-3)", fontStyle: "italic" },
-  { tag: tags.invalid, color: "var(--danger)" },
-]);
+/** Completes the word at the cursor from what may stand there. */
+function complete(context: CompletionContext, hints: Hints) {
+  const before = context.matchBefore(/[\w$.]*/);
+  if (!before || (before.text === "" && !context.explicit)) return null;
+  const dot = before.text.lastIndexOf(".") + 1;
+  const options = hints[before.text.slice(0, dot)];
+  return options ? { from: before.from + dot, options: [...options], validFor: /^[\w$]*$/ } : null;
+}
 
 export default function CodeEditorImpl(props: CodeEditorProps) {
-  const { value, onChange, language, label, placeholder, readOnly, lint, describedBy, invalid } = props;
+  const {
+    value,
+    onChange,
+    language,
+    label,
+    placeholder,
+    readOnly,
+    lint,
+    describedBy,
+    invalid,
+    hints,
+    problem,
+  } = props;
+  const offers = useRef(hints);
+  offers.current = hints;
+  const hinted = hints !== undefined;
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(null);
   const attributes = useRef(new Compartment());
@@ -66,14 +60,20 @@ export default function CodeEditorImpl(props: CodeEditorProps) {
         extensions: [
           history(),
           // Tab leaves the editor: a keyboard must not be caught in it.
+          hinted
+            ? [
+                autocompletion({ override: [(c) => complete(c, offers.current ?? {})] }),
+                keymap.of(completionKeymap),
+              ]
+            : [],
           keymap.of([...defaultKeymap.filter((k) => k.key !== "Mod-Enter"), ...historyKeymap]),
           lineNumbers(),
           drawSelection(),
           indentOnInput(),
           bracketMatching(),
           EditorView.lineWrapping,
-          syntaxHighlighting(colours),
-          theme,
+          syntaxHighlighting(codeColours),
+          codeTheme,
           language === "json" ? json() : language === "javascript" ? javascript() : [],
           language === "json" && lint ? linter(jsonParseLinter()) : [],
           placeholder ? placeholderOf(placeholder) : [],
@@ -90,7 +90,7 @@ export default function CodeEditorImpl(props: CodeEditorProps) {
     });
     view.current = editor;
     return () => editor.destroy();
-  }, [language, lint, placeholder, readOnly]);
+  }, [language, lint, placeholder, readOnly, hinted]);
 
   useEffect(() => {
     view.current?.dispatch({
@@ -115,6 +115,19 @@ export default function CodeEditorImpl(props: CodeEditorProps) {
     if (now !== value) editor.dispatch({ changes: { from: 0, to: now.length, insert: value } });
     initial.current = value;
   }, [value]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || lint) return;
+    const { doc } = editor.state;
+    const marks: Diagnostic[] = [];
+    if (problem?.line) {
+      const line = doc.line(Math.min(problem.line, doc.lines));
+      const from = Math.min(line.from + Math.max((problem.column ?? 1) - 1, 0), line.to);
+      marks.push({ from, to: line.to, severity: "error", message: problem.message });
+    }
+    editor.dispatch(setDiagnostics(editor.state, marks));
+  }, [problem, lint]);
 
   return <div ref={box} className="h-full min-h-0 [&_.cm-editor]:h-full" />;
 }

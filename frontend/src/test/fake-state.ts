@@ -35,7 +35,6 @@ export interface FakeState {
   providers: Provider[];
   settings: SettingsView;
   audit: AuditRecord[];
-  runnable: boolean;
   configError?: { code: "invalid"; message: string; line: number; column: number };
 }
 
@@ -51,7 +50,6 @@ export function emptyState(): FakeState {
     providers: [rehearsal],
     settings: { theme: "system", defaultProviderId: "", defaultModel: "", firstRunDone: false },
     audit: [],
-    runnable: false,
   };
 }
 

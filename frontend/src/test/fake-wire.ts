@@ -20,6 +20,7 @@ import type {
   SendInput,
   SetServerEnabledInput,
   SettingsView,
+  TestCustomInput,
   TestReport,
   UpdateConversationInput,
   UpdateServerInput,
@@ -182,7 +183,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       };
     },
     "tools:get": () => ({ tools: state.tools, features: [] }),
-    "tools:getCustom": () => ({ tools: state.custom, runnable: state.runnable }),
+    "tools:getCustom": () => ({ tools: state.custom }),
     "tools:add": (i: CustomTool) => void state.custom.push(i),
     "tools:update": (i: UpdateToolInput) => {
       state.custom = state.custom.map((t) => (t.name === i.name ? i.tool : t));
@@ -192,6 +193,13 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       return { undoId: i.name };
     },
     "tools:restore": () => undefined,
+    "tools:check": () => ({}),
+    "tools:getVersions": () => ({ versions: [] }),
+    "tools:restoreVersion": () => undefined,
+    "tools:testCustom": (i: TestCustomInput) => {
+      const result = textResult(JSON.stringify(i.arguments));
+      return { callId: i.callId ?? "", status: "done", result, millis: 3, modelText: "" };
+    },
     "tools:cancel": () => undefined,
     "tools:execute": async (i: ExecuteInput) => {
       await new Promise((r) => setTimeout(r, 200));

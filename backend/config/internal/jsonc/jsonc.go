@@ -300,6 +300,23 @@ func String(v *hujson.Value) (s string, ok bool) {
 	return lit.String(), true
 }
 
+// Strings returns the texts of a list, and false where v is anything else.
+func Strings(v *hujson.Value) (list []string, ok bool) {
+	arr, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return nil, false
+	}
+	list = make([]string, 0, len(arr.Elements))
+	for i := range arr.Elements {
+		s, ok := String(&arr.Elements[i])
+		if !ok {
+			return nil, false
+		}
+		list = append(list, s)
+	}
+	return list, true
+}
+
 // TypeName names the type of v for a message: "a number".
 func TypeName(v *hujson.Value) string {
 	switch v.Value.Kind() {

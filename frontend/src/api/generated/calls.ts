@@ -11,6 +11,8 @@ import type {
   AuditInput,
   AuditView,
   CancelInput,
+  CheckCodeInput,
+  CheckedCode,
   CompleteInput,
   Completed,
   Conversation,
@@ -18,6 +20,7 @@ import type {
   ConversationsView,
   CreateConversationInput,
   CustomTool,
+  CustomToolVersions,
   CustomToolsView,
   ExecuteInput,
   ExecuteOutput,
@@ -37,6 +40,7 @@ import type {
   ResolveInput,
   ResourceInput,
   Resources,
+  RestoreVersionInput,
   SaveProviderInput,
   SendInput,
   SendOutput,
@@ -45,6 +49,7 @@ import type {
   SetServerEnabledInput,
   SettingsView,
   StopInput,
+  TestCustomInput,
   TestReport,
   TestServerInput,
   ToolsView,
@@ -127,6 +132,9 @@ export const tools = {
   /** tools:cancel */
   cancel: (input: CancelInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:cancel", "ToolsCancel", input, options),
+  /** tools:check */
+  check: (input: CheckCodeInput, options?: CallOptions): Promise<CheckedCode> =>
+    call<CheckedCode>("tools:check", "ToolsCheck", input, options),
   /** tools:execute */
   execute: (input: ExecuteInput, options?: CallOptions): Promise<ExecuteOutput> =>
     call<ExecuteOutput>("tools:execute", "ToolsExecute", input, options),
@@ -136,12 +144,21 @@ export const tools = {
   /** tools:getCustom */
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
+  /** tools:getVersions */
+  getVersions: (input: NameInput, options?: CallOptions): Promise<CustomToolVersions> =>
+    call<CustomToolVersions>("tools:getVersions", "ToolsGetVersions", input, options),
   /** tools:remove */
   remove: (input: NameInput, options?: CallOptions): Promise<Removed> =>
     call<Removed>("tools:remove", "ToolsRemove", input, options),
   /** tools:restore */
   restore: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restore", "ToolsRestore", input, options),
+  /** tools:restoreVersion */
+  restoreVersion: (input: RestoreVersionInput, options?: CallOptions): Promise<void> =>
+    call<void>("tools:restoreVersion", "ToolsRestoreVersion", input, options),
+  /** tools:testCustom */
+  testCustom: (input: TestCustomInput, options?: CallOptions): Promise<ExecuteOutput> =>
+    call<ExecuteOutput>("tools:testCustom", "ToolsTestCustom", input, options),
   /** tools:update */
   update: (input: UpdateToolInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:update", "ToolsUpdate", input, options),

@@ -242,6 +242,37 @@ export interface CancelInput {
     callId: string;
 }
 
+// From core/custom.go
+/**
+ * Capabilities are what a custom tool may reach, as it declares them. What is
+ * not declared cannot be reached.
+ */
+export interface Capabilities {
+    /**
+     * Hosts that fetch may reach: "api.example.com", "*.example.org" for all
+     * below, "localhost:8080". Without a port every port is meant. An address
+     * of this machine or a private network must stand there literally.
+     */
+    hosts?: string[];
+    /**
+     * Folders that files may read, absolute or beginning with "~/", with all below.
+     */
+    folders?: string[];
+    /**
+     * WriteFolders are folders that files may read and write.
+     */
+    writeFolders?: string[];
+    /**
+     * Secrets that may be read, by name.
+     */
+    secrets?: string[];
+    /**
+     * Tools that may be called, as models name them ("server__tool"). nil means
+     * every tool that the gate allows, an empty list none.
+     */
+    tools?: string[];
+}
+
 // From event/event.go
 /**
  * ChatChanged says that a conversation's messages, title, agent or model
@@ -277,6 +308,22 @@ export interface ChatToolCall {
     runId: string;
     callId: string;
     status: CallStatus;
+}
+
+// From wire/types.go
+/**
+ * CheckCodeInput is code to compile; nothing of it is run.
+ */
+export interface CheckCodeInput {
+    code: string;
+}
+
+// From wire/types.go
+/**
+ * CheckedCode says where code is no JavaScript.
+ */
+export interface CheckedCode {
+    problem?: Error; // nil when it can be compiled
 }
 
 // From core/tool.go
@@ -416,17 +463,34 @@ export interface CreateConversationInput {
     model?: string;
 }
 
-// From wire/types.go
+// From core/custom.go
 /**
- * CustomTool is a tool of the person's own, as tools.json keeps it.
+ * CustomTool is a tool of the person's own, in JavaScript.
  */
-export interface CustomTool {
+export interface CustomTool extends Capabilities {
     name: string;
     description: string;
-    parameters: unknown; // JSON Schema of the arguments
+    /**
+     * Parameters is the JSON Schema of the arguments; never empty in a tool that was read.
+     */
+    parameters: unknown;
     code: string; // the body of an async JavaScript function
-    timeout: number; // in milliseconds; 0 means 30,000
+    /**
+     * TimeoutMS limits one call, in milliseconds; 0 means the gate's default.
+     */
+    timeout?: number;
+    /**
+     * Enabled is true in the file unless it says otherwise.
+     */
     enabled: boolean;
+}
+
+// From wire/types.go
+/**
+ * CustomToolVersions is every version that is kept of a tool, the newest first.
+ */
+export interface CustomToolVersions {
+    versions: CustomVersion[];
 }
 
 // From wire/types.go
@@ -435,10 +499,16 @@ export interface CustomTool {
  */
 export interface CustomToolsView {
     tools: CustomTool[];
-    /**
-     * Runnable says whether this version can run custom tools.
-     */
-    runnable: boolean;
+}
+
+// From core/custom.go
+/**
+ * CustomVersion is a former state of a custom tool.
+ */
+export interface CustomVersion {
+    id: number;
+    savedAt: string; // RFC 3339: when it was replaced
+    tool: CustomTool;
 }
 
 // From core/principal.go
@@ -972,6 +1042,16 @@ export interface ResourcesChanged {
     uri?: string; // "": the list
 }
 
+// From wire/types.go
+/**
+ * RestoreVersionInput brings a former version of the custom tool Name back.
+ * Its name and whether it is on stay as they are now.
+ */
+export interface RestoreVersionInput {
+    name: string;
+    id: number;
+}
+
 // From event/event.go
 /**
  * Resync tells a subscriber that it fell behind and missed events: it must
@@ -1341,6 +1421,16 @@ export type StepStatus = "failed" | "ok" | "warning";
  */
 export interface StopInput {
     conversationId: string;
+}
+
+// From wire/types.go
+/**
+ * TestCustomInput asks for one call of a custom tool as it stands in the editor.
+ */
+export interface TestCustomInput {
+    callId?: string; // see ExecuteInput
+    tool: CustomTool;
+    arguments: unknown;
 }
 
 // From core/server.go

@@ -130,7 +130,7 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
         </div>
         <ConfigBanner className="border-line border-b px-3 py-2" />
         <TabPanel value="custom" className="overflow-hidden">
-          <CustomTools catalog={catalog ?? []} searchRef={customSearch} />
+          <CustomTools searchRef={customSearch} />
         </TabPanel>
         <TabPanel value="mcp" className="overflow-hidden">
           <McpTools

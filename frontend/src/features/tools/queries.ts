@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { tools } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
 import { newCallId } from "@/api/transport";
-import type { CustomTool, ToolRef, UpdateToolInput } from "@/api/types";
+import type { CustomTool, RestoreVersionInput, ToolRef, UpdateToolInput } from "@/api/types";
 
 const catalog = () => queryOptions({ queryKey: keys.tools.list(), queryFn: () => tools.get() });
 
@@ -19,6 +19,25 @@ export function useCustomTools() {
   return useQuery({ queryKey: keys.tools.custom(), queryFn: () => tools.getCustom() });
 }
 
+/** Former versions of a custom tool, the newest first. */
+export function useVersions(name: string) {
+  return useQuery({
+    queryKey: keys.tools.versions(name),
+    queryFn: async () => (await tools.getVersions({ name })).versions,
+  });
+}
+
+/** Whether code is JavaScript; undefined while that is not known. */
+export function useCodeCheck(code: string) {
+  return useQuery({
+    queryKey: keys.tools.check(code),
+    queryFn: async () => (await tools.check({ code })).problem ?? null,
+    enabled: code.trim() !== "",
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+  }).data;
+}
+
 export function useCustomToolActions() {
   const client = useQueryClient();
   const refresh = () => client.invalidateQueries({ queryKey: keys.tools.all });
@@ -26,12 +45,20 @@ export function useCustomToolActions() {
     add: useMutation({ mutationFn: (input: CustomTool) => tools.add(input), onSettled: refresh }),
     update: useMutation({ mutationFn: (input: UpdateToolInput) => tools.update(input), onSettled: refresh }),
     remove: useMutation({ mutationFn: (name: string) => tools.remove({ name }), onSettled: refresh }),
+    restoreVersion: useMutation({
+      mutationFn: (input: RestoreVersionInput) => tools.restoreVersion(input),
+      onSettled: refresh,
+    }),
     restore: useMutation({ mutationFn: (undoId: string) => tools.restore({ undoId }), onSettled: refresh }),
   };
 }
 
 export function executeTool(callId: string, ref: ToolRef, args: unknown) {
   return tools.execute({ callId, ref, arguments: args });
+}
+
+export function testTool(callId: string, tool: CustomTool, args: unknown) {
+  return tools.testCustom({ callId, tool, arguments: args });
 }
 
 export function cancelCall(callId: string) {

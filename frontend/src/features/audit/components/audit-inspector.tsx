@@ -14,11 +14,21 @@ import { answerNames, effectNames } from "../lib";
 interface AuditInspectorProps {
   record: AuditRecord;
   who: string;
+  /** The call of the tool that made this one, where it is among the records read. */
+  parent?: AuditRecord;
+  onParent: (seq: number) => void;
   onClose: () => void;
   onConversation: (id: string) => void;
 }
 
-export function AuditInspector({ record: r, who, onClose, onConversation }: AuditInspectorProps) {
+export function AuditInspector({
+  record: r,
+  who,
+  parent,
+  onParent,
+  onClose,
+  onConversation,
+}: AuditInspectorProps) {
   const look = callLooks[r.status];
   const conversation = r.principal.conversationId;
   return (
@@ -44,6 +54,16 @@ export function AuditInspector({ record: r, who, onClose, onConversation }: Audi
             {r.ref.server && <code className="font-mono text-xs">{r.ref.server}</code>}
           </Fact>
           <Fact name="Asked by">{who}</Fact>
+          <Fact name="Called by">
+            {r.parentId &&
+              (parent ? (
+                <Button variant="link" onClick={() => onParent(parent.seq)}>
+                  <span className="font-mono text-xs">{parent.ref.name}</span>, record {parent.seq}
+                </Button>
+              ) : (
+                <code className="font-mono text-xs [overflow-wrap:anywhere]">{r.parentId}</code>
+              ))}
+          </Fact>
           <Fact name="Decision">
             {effectNames[r.decision.effect] ?? r.decision.effect}
             {r.decision.why && <span className="block text-ink-2 text-xs">{r.decision.why}</span>}

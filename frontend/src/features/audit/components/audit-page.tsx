@@ -1,4 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
+import { CornerDownRight } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { AuditRecord } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
@@ -131,6 +132,8 @@ export function AuditPage({ agentName, empty, onConversation }: AuditPageProps) 
       {record && (
         <AuditInspector
           record={record}
+          parent={records.find((r) => r.callId === record.parentId)}
+          onParent={setSelected}
           who={
             record.principal.kind === "agent"
               ? (agentName(record.principal.agentId ?? "") ?? "Agent")
@@ -187,6 +190,13 @@ function Row({ record: r, index, start, selected, onOpen }: RowProps) {
         {formatWhen(r.beganAt)}
       </span>
       <span role="cell" className="truncate font-mono text-xs">
+        {r.parentId && (
+          <CornerDownRight
+            className="mr-1 inline size-3.5 text-ink-3"
+            role="img"
+            aria-label="Called by a tool:"
+          />
+        )}
         {r.ref.server && <span className="text-ink-3">{r.ref.server} / </span>}
         {r.ref.name}
       </span>

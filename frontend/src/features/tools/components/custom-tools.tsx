@@ -1,33 +1,31 @@
 import { Plus, Search } from "lucide-react";
 import { type RefObject, useState } from "react";
-import type { CustomTool, ToolView } from "@/api/types";
+import type { CustomTool } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastError, toastUndo } from "@/components/toast";
 import { Button } from "@/components/ui/button";
-import { Callout } from "@/components/ui/callout";
 import { Input } from "@/components/ui/input";
 import { Switch } from "@/components/ui/switch";
 import { cn } from "@/lib/cn";
+import { pretty } from "@/lib/json";
+import { newReach } from "../lib/reach";
 import { useCustomToolActions, useCustomTools } from "../queries";
 import { useToolsStore } from "../store";
 import { CustomEditor } from "./custom-editor";
+import { type Reach, ReachDialog } from "./reach-dialog";
 
 const newKey = "+new";
 
 /** The person's own tools, as tools.json keeps them. */
-export function CustomTools({
-  catalog,
-  searchRef,
-}: {
-  catalog: readonly ToolView[];
-  searchRef: RefObject<HTMLInputElement | null>;
-}) {
+export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputElement | null> }) {
   const custom = useCustomTools();
   const actions = useCustomToolActions();
   const selected = useToolsStore((s) => s.custom);
   const select = useToolsStore((s) => s.selectCustom);
   const drafts = useToolsStore((s) => s.drafts);
+  const setDraft = useToolsStore((s) => s.setDraft);
   const [search, setSearch] = useState("");
+  const [ask, setAsk] = useState<Reach>();
 
   if (custom.error) {
     return (
@@ -41,15 +39,26 @@ export function CustomTools({
     );
   }
   if (!custom.data) return <p className="p-5 text-ink-3 text-sm">Reading your tools…</p>;
-  const { tools, runnable } = custom.data;
+  const { tools } = custom.data;
   const shown = tools.filter((t) =>
     `${t.name} ${t.description}`.toLowerCase().includes(search.toLowerCase()),
   );
   const isNew = selected === newKey || tools.length === 0;
   const tool = isNew ? undefined : (tools.find((t) => t.name === selected) ?? tools[0]);
 
-  const toggle = (t: CustomTool, enabled: boolean) =>
-    actions.update.mutate({ name: t.name, tool: { ...t, enabled } }, { onError: (e) => toastError(e) });
+  const toggle = (t: CustomTool, enabled: boolean) => {
+    const go = () =>
+      actions.update.mutate({ name: t.name, tool: { ...t, enabled } }, { onError: (e) => toastError(e) });
+    const news = newReach(t, { ...t, enabled });
+    if (news.length > 0) setAsk({ name: t.name, news, go });
+    else go();
+  };
+  const duplicate = (t: CustomTool) => {
+    let name = `${t.name}_copy`;
+    for (let n = 2; tools.some((o) => o.name === name); n++) name = `${t.name}_copy${n}`;
+    setDraft(newKey, { tool: { ...t, name }, parameters: pretty(t.parameters) });
+    select(newKey);
+  };
   const remove = (t: CustomTool) =>
     actions.remove.mutate(t.name, {
       onSuccess: (out) => {
@@ -98,7 +107,11 @@ export function CustomTools({
               >
                 <span className="flex items-center gap-1.5">
                   <span className="truncate font-medium font-mono text-xs">{t.name}</span>
-                  {drafts[t.name] && <span className="text-warning text-xs">unsaved</span>}
+                  {drafts[t.name] && (
+                    <span className="flex items-center gap-1 text-warning text-xs">
+                      <span aria-hidden className="size-1.5 rounded-full bg-warning" /> unsaved
+                    </span>
+                  )}
                 </span>
                 <span className="truncate text-ink-2 text-xs">
                   {t.enabled ? t.description || "No description" : "Off"}
@@ -120,28 +133,21 @@ export function CustomTools({
         </ul>
       </div>
       <div className="min-h-0 min-w-0 flex-1 overflow-y-auto p-5">
-        <div className="grid max-w-[760px] gap-4">
-          {!runnable && (
-            <Callout tone="info" role="note">
-              Running JavaScript is not in this version yet. Your tools are saved in tools.json.
-            </Callout>
-          )}
-          <CustomEditor
-            key={tool?.name ?? newKey}
-            draftKey={tool?.name ?? newKey}
-            tool={tool}
-            taken={tools.map((t) => t.name)}
-            runnable={runnable}
-            view={catalog.find((v) => v.tool.ref.kind === "custom" && v.tool.ref.name === tool?.name)}
-            onSave={async (next) => {
-              if (tool) await actions.update.mutateAsync({ name: tool.name, tool: next });
-              else await actions.add.mutateAsync(next);
-              select(next.name);
-            }}
-            onRemove={tool ? () => remove(tool) : undefined}
-          />
-        </div>
+        <CustomEditor
+          key={tool?.name ?? newKey}
+          draftKey={tool?.name ?? newKey}
+          tool={tool}
+          taken={tools.map((t) => t.name)}
+          onSave={async (next) => {
+            if (tool) await actions.update.mutateAsync({ name: tool.name, tool: next });
+            else await actions.add.mutateAsync(next);
+            select(next.name);
+          }}
+          onDuplicate={duplicate}
+          onRemove={tool ? () => remove(tool) : undefined}
+        />
       </div>
+      <ReachDialog ask={ask} onClose={() => setAsk(undefined)} />
     </div>
   );
 }

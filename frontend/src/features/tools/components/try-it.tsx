@@ -1,5 +1,5 @@
 import { Play, Square } from "lucide-react";
-import { type KeyboardEvent, useId } from "react";
+import { type KeyboardEvent, type RefObject, useId, useImperativeHandle } from "react";
 import type { ToolView } from "@/api/types";
 import { ChunkList } from "@/components/chunks";
 import { CodeEditor } from "@/components/code-editor";
@@ -18,19 +18,24 @@ import { formatBytes, formatElapsed, formatMillis } from "@/lib/format";
 import { isRecord, pretty } from "@/lib/json";
 import { isMod, modName } from "@/lib/platform";
 import { callLooks } from "@/lib/status";
-import { useTrial } from "../hooks/use-trial";
+import { type Execute, useTrial } from "../hooks/use-trial";
 
 interface TryItProps {
   view: ToolView;
   /** The calls that wait for an approval. */
   waiting?: ReadonlySet<string>;
   onServer?: () => void;
+  /** Makes the call in another way than by the tool's reference. */
+  execute?: Execute;
+  /** Lets what stands around it start a run. */
+  runRef?: RefObject<(() => void) | null>;
 }
 
 /** Runs one tool by hand: a form from its schema, or raw JSON. */
-export function TryIt({ view, waiting, onServer }: TryItProps) {
+export function TryIt({ view, waiting, onServer, execute, runRef }: TryItProps) {
   const { tool } = view;
-  const { trial, problem, running, run, cancel, setMode, change, canForm } = useTrial(tool);
+  const { trial, problem, running, run, cancel, setMode, change, canForm } = useTrial(tool, execute);
+  useImperativeHandle(runRef, () => () => void run());
   const chunks = useChunks(trial.callId ?? "");
   const now = useNow(running, 500);
   const problemId = useId();
@@ -162,7 +167,7 @@ function Outcome({ output, onServer }: OutcomeProps) {
         </div>
       )}
       <Tabs defaultValue={has ? "rendered" : "model"} className="grid grid-cols-1 gap-2">
-        <TabList aria-label="Result">
+        <TabList aria-label="Result" className="flex-wrap">
           <Tab value="rendered">Rendered</Tab>
           <Tab value="structured" disabled={r?.structuredContent === undefined}>
             Structured

@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { CallError, type Tool } from "@/api/types";
+import { CallError, type ExecuteOutput, type Tool } from "@/api/types";
 import { announce } from "@/lib/announce";
 import { isRecord, parseJson, pretty } from "@/lib/json";
 import { defaultsOf, hasForm, problemSentence, validate } from "@/lib/schema";
@@ -30,8 +30,13 @@ function readTrial(mode: Trial["mode"], text: string, args: Trial["args"], schem
   return { value, problem: first ? problemSentence(first) : "" };
 }
 
-/** One trial of a tool by a person: its arguments, its run, its result. */
-export function useTrial(tool: Tool) {
+export type Execute = (callId: string, args: unknown) => Promise<ExecuteOutput>;
+
+/**
+ * One trial of a tool by a person: its arguments, its run, its result. execute
+ * makes the call in another way than by the tool's reference.
+ */
+export function useTrial(tool: Tool, execute?: Execute) {
   const key = toolKey(tool.ref);
   const stored = useToolsStore((s) => s.trials[key]);
   const setTrial = useToolsStore((s) => s.setTrial);
@@ -55,7 +60,7 @@ export function useTrial(tool: Tool) {
     change({ callId, startedAt: Date.now(), output: undefined, error: undefined });
     const mine = () => useToolsStore.getState().trials[key]?.callId === callId;
     try {
-      const output = await executeTool(callId, tool.ref, value);
+      const output = await (execute ? execute(callId, value) : executeTool(callId, tool.ref, value));
       if (!mine()) return;
       setTrial(key, { output });
       announce(`${tool.ref.name}: ${callLooks[output.status].word}`);

@@ -1,0 +1,151 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"patchbay/backend/api"
+	"patchbay/backend/api/wire"
+	"patchbay/backend/approval"
+	"patchbay/backend/config"
+	"patchbay/backend/core"
+	"patchbay/backend/event"
+	"patchbay/backend/limit"
+	"patchbay/backend/policy"
+	"patchbay/backend/store"
+	"patchbay/backend/tools"
+	"patchbay/backend/tools/custom"
+	"patchbay/backend/tools/custom/worker"
+)
+
+func TestMain(m *testing.M) {
+	worker.Main(os.Args)
+	os.Exit(m.Run())
+}
+
+// newTools joins the facade with a real file, database, gate and worker.
+func newTools(t *testing.T) (*api.Tools, *config.Store, *store.Store) {
+	t.Helper()
+	s, err := store.Open(context.Background(), t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	c, err := config.Open(filepath.Join(t.TempDir(), "tools.json"))
+	require.NoError(t, err)
+	catalog := tools.NewCatalog(nil)
+	runner := custom.New(custom.Options{})
+	t.Cleanup(runner.Close)
+	yes := func(context.Context, core.Approval) (core.Answer, error) { return core.AnswerAllowOnce, nil }
+	gate := tools.NewExecutor(tools.Options{Catalog: catalog, Log: s.Audit, Policy: policy.Default(), Limiter: limit.New(),
+		Desk: approval.NewDesk(func(event.Payload) {}, yes), Runners: map[core.ToolKind]tools.Runner{core.ToolCustom: runner}})
+	apply := func() {
+		f, err := c.Current()
+		require.NoError(t, err)
+		catalog.Replace("custom", runner.Set(f.Tools))
+	}
+	return api.NewTools(c, catalog, gate, policy.Default(), runner, s.App, apply), c, s
+}
+
+func shout(code string) core.CustomTool {
+	return core.CustomTool{Name: "shout", Description: "Shouts.", Parameters: json.RawMessage(`{"type":"object"}`), Code: code, Enabled: true}
+}
+
+func codes(t *testing.T, f *api.Tools, name string) (out []string) {
+	t.Helper()
+	v, err := f.GetVersions(t.Context(), wire.NameInput{Name: name})
+	require.NoError(t, err)
+	for _, v := range v.Versions {
+		require.NotEmpty(t, v.SavedAt)
+		out = append(out, v.Tool.Code)
+	}
+	return out
+}
+
+func TestEverySaveKeepsTheFormerVersion(t *testing.T) {
+	f, c, _ := newTools(t)
+	ctx := t.Context()
+	require.NoError(t, f.Add(ctx, shout("return 1")))
+	require.Empty(t, codes(t, f, "shout"))
+	update := func(name string, tool core.CustomTool) {
+		t.Helper()
+		require.NoError(t, f.Update(ctx, wire.UpdateToolInput{Name: name, Tool: tool}))
+	}
+	update("shout", shout("return 2"))
+	off := shout("return 2")
+	off.Enabled = false
+	update("shout", off) // switching is no new version
+	update("shout", shout("return 3"))
+	require.Equal(t, []string{"return 2", "return 1"}, codes(t, f, "shout"))
+
+	renamed := shout("return 3")
+	renamed.Name = "yell"
+	update("shout", renamed)
+	require.Equal(t, []string{"return 2", "return 1"}, codes(t, f, "yell"), "a new name lost the history")
+	require.Empty(t, codes(t, f, "shout"))
+
+	list, err := f.GetVersions(ctx, wire.NameInput{Name: "yell"})
+	require.NoError(t, err)
+	require.NoError(t, f.RestoreVersion(ctx, wire.RestoreVersionInput{Name: "yell", ID: list.Versions[1].ID}))
+	file, err := c.Current()
+	require.NoError(t, err)
+	require.Equal(t, "return 1", file.Tools[0].Code)
+	require.Equal(t, "yell", file.Tools[0].Name, "the name of then came back")
+	require.Equal(t, []string{"return 3", "return 2", "return 1"}, codes(t, f, "yell"), "what was there before the restore is lost")
+	require.Equal(t, core.CodeNotFound, core.CodeOf(f.RestoreVersion(ctx, wire.RestoreVersionInput{Name: "yell", ID: 999})))
+
+	for i := range 60 {
+		r := renamed
+		r.Code = fmt.Sprintf("return %d", 100+i)
+		update("yell", r)
+	}
+	kept := codes(t, f, "yell")
+	require.Len(t, kept, 50)
+	require.Equal(t, "return 158", kept[0])
+}
+
+func TestCodeThatIsNoJavaScriptIsNotSaved(t *testing.T) {
+	f, c, _ := newTools(t)
+	err := f.Add(t.Context(), shout("return (;"))
+	var ce *core.Error
+	require.ErrorAs(t, err, &ce)
+	require.Equal(t, core.CodeInvalid, ce.Code)
+	require.Equal(t, "code", ce.Path)
+	require.Equal(t, 1, ce.Line)
+	file, err := c.Current()
+	require.NoError(t, err)
+	require.Empty(t, file.Tools)
+	out, err := f.Check(t.Context(), wire.CheckCodeInput{Code: "\nreturn ("})
+	require.NoError(t, err)
+	require.NotNil(t, out.Problem)
+	out, err = f.Check(t.Context(), wire.CheckCodeInput{Code: "return 1"})
+	require.NoError(t, err)
+	require.Nil(t, out.Problem)
+}
+
+// A draft runs through the gate with its own code, is in the audit, and is
+// neither saved nor listed.
+func TestADraftIsTestedWithoutBeingSaved(t *testing.T) {
+	f, c, s := newTools(t)
+	require.NoError(t, f.Add(t.Context(), shout("return 'saved'")))
+	out, err := f.TestCustom(t.Context(), wire.TestCustomInput{CallID: "mine", Tool: shout("return 'draft'"), Arguments: json.RawMessage(`{}`)})
+	require.NoError(t, err)
+	require.Equal(t, core.CallDone, out.Status)
+	require.Equal(t, "draft", out.ModelText)
+	file, err := c.Current()
+	require.NoError(t, err)
+	require.Equal(t, "return 'saved'", file.Tools[0].Code)
+	view, err := f.Get(t.Context())
+	require.NoError(t, err)
+	require.Len(t, view.Tools, 1)
+	rs, err := s.Audit.Records(t.Context(), 0, 10)
+	require.NoError(t, err)
+	require.Len(t, rs, 1)
+	require.Equal(t, "mine", rs[0].CallID)
+	_, err = f.TestCustom(t.Context(), wire.TestCustomInput{Tool: core.CustomTool{Name: "x", Code: "return 1", Capabilities: core.Capabilities{Hosts: []string{"http://x"}}}})
+	require.Equal(t, core.CodeInvalid, core.CodeOf(err))
+}

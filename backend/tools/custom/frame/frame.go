@@ -1,0 +1,136 @@
+// Package frame is what a worker and the program that started it say to each
+// other: JSON objects, each after its length, over the worker's standard input
+// and output.
+package frame
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// Argument is the first argument of our own program when it runs as a worker.
+const Argument = "javascript-worker"
+
+// Max is the largest frame, in bytes. Whoever gets a larger one hangs up.
+const Max = 48 << 20
+
+// Exit codes of a worker that ends itself.
+const (
+	ExitMemory = 97 // it held too much memory
+	ExitTime   = 98 // one stretch of JavaScript did not let itself be interrupted
+)
+
+// Kind says what a frame is.
+type Kind string
+
+const (
+	// From the worker.
+	Ready    Kind = "ready"    // a fresh VM waits
+	Ask      Kind = "ask"      // the script wants something: ID, Op, Body
+	Log      Kind = "log"      // Level, Text
+	Progress Kind = "progress" // Body is a [Step]
+	Done     Kind = "done"     // Body is what the script returned; none for undefined
+	Fail     Kind = "fail"     // Problem
+
+	// To the worker.
+	Run    Kind = "run"    // Code, Body (the arguments), LimitMS, Memory
+	Check  Kind = "check"  // Code; answered by Done or Fail
+	Answer Kind = "answer" // ID, and Body or Problem
+)
+
+// Frame is one message. Which fields are set follows from Kind.
+type Frame struct {
+	Kind    Kind            `json:"kind"`
+	ID      int             `json:"id,omitempty"` // of a question and its answer
+	Op      string          `json:"op,omitempty"`
+	Body    json.RawMessage `json:"body,omitempty"`
+	Code    string          `json:"code,omitempty"`
+	LimitMS int64           `json:"limitMs,omitempty"` // of JavaScript's own running time
+	Memory  int64           `json:"memory,omitempty"`  // of the VM, in bytes
+	Level   string          `json:"level,omitempty"`
+	Text    string          `json:"text,omitempty"`
+	Problem *Problem        `json:"problem,omitempty"`
+}
+
+// Step is a script's news of how far it is.
+type Step struct {
+	Progress *float64 `json:"progress,omitempty"`
+	Total    *float64 `json:"total,omitempty"`
+	Message  string   `json:"message,omitempty"`
+}
+
+// Cause says why a script came to no result.
+type Cause string
+
+const (
+	Threw   Cause = "threw"  // an exception of the script's own
+	Syntax  Cause = "syntax" // it is no JavaScript
+	Time    Cause = "time"
+	Memory  Cause = "memory"
+	Stalled Cause = "stalled" // it waits for something that never comes
+	Refused Cause = "refused" // a question was answered with no
+)
+
+// Problem is why a script, or a question of it, failed.
+type Problem struct {
+	Cause   Cause  `json:"cause"`
+	Name    string `json:"name,omitempty"` // of the exception: "TypeError"
+	Message string `json:"message"`
+	// Code is the core.Code of a refusal; "" otherwise.
+	Code string `json:"code,omitempty"`
+	// Line and Column are 1-based and in the person's code; 0 means unknown.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+	// Stack holds the frames in the person's code, one a line.
+	Stack string `json:"stack,omitempty"`
+}
+
+// Writer sends frames. It is safe for concurrent use.
+type Writer struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// NewWriter makes a writer on w.
+func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
+
+// Send writes f, at once and whole.
+func (w *Writer) Send(f Frame) error {
+	raw, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encoding a %s frame: %w", f.Kind, err)
+	}
+	if len(raw) > Max {
+		return fmt.Errorf("a %s frame of %d bytes is larger than %d", f.Kind, len(raw), Max)
+	}
+	out := make([]byte, 4, 4+len(raw))
+	binary.BigEndian.PutUint32(out, uint32(len(raw)))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err = w.w.Write(append(out, raw...))
+	return err
+}
+
+// Read reads one frame. It returns io.EOF where the other side hung up.
+func Read(r io.Reader) (Frame, error) {
+	var head [4]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return Frame{}, err
+	}
+	n := binary.BigEndian.Uint32(head[:])
+	if n > Max {
+		return Frame{}, fmt.Errorf("a frame of %d bytes is larger than %d", n, Max)
+	}
+	raw := make([]byte, n)
+	if _, err := io.ReadFull(r, raw); err != nil {
+		return Frame{}, err
+	}
+	var f Frame
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return Frame{}, fmt.Errorf("decoding a frame: %w", err)
+	}
+	return f, nil
+}
