@@ -194,6 +194,12 @@ func (m *MCP) DisconnectServer(ctx context.Context, in wire.NameInput) error {
 	return m.manager.Disconnect(ctx, in.Name)
 }
 
+// RefreshTools lists the tools of a server anew and returns when the new list is
+// in effect. A server that starts on demand is started for it.
+func (m *MCP) RefreshTools(ctx context.Context, in wire.NameInput) error {
+	return m.manager.Refresh(ctx, in.Name)
+}
+
 // SignIn lets the person sign in to a server with a browser, which the page is
 // asked to open (browser:open). It returns when that is done, refused or given
 // up, after five minutes at most; cancelling it gives up.

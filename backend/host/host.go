@@ -118,7 +118,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Lookup:     lookup(secrets),
 		Logger:     h.Logger,
 		ClientName: "patchbay", ClientVersion: Version,
-		StateDir: h.Paths.State,
+		StateDir: h.Paths.State, CacheDir: filepath.Join(h.Paths.Data, "servers"),
 		Asker:    asker, Tokens: secrets,
 	})
 	rules := policy.Default()

@@ -400,7 +400,10 @@ func (m *Manager) signOut(ctx context.Context, name string, forget bool) error {
 	}
 	a.say("signed out")
 	if s.link.Load() != nil {
+		s.drop.Store(true)
 		s.connect()
+	} else {
+		s.dropPrivate()
 	}
 	return nil
 }

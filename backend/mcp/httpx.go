@@ -40,6 +40,7 @@ type roundTripper struct {
 	logged   func(level, text string)
 
 	closed atomic.Bool
+	mute   atomic.Bool // the probe got no answer
 
 	mu      sync.Mutex
 	statusI int    // of the last answer to initialize; 0: none
@@ -190,6 +191,7 @@ func (t *roundTripper) discover(req *http.Request, fresh func(context.Context) *
 		late := ctx.Err() != nil && req.Context().Err() == nil
 		cancel()
 		if late {
+			t.mute.Store(true)
 			return fake(req, http.StatusNotFound, "", "the probe timed out"), nil
 		}
 		return nil, err

@@ -42,6 +42,10 @@ type Options struct {
 	// StateDir is a folder for the ledger of running processes, by which a later
 	// start finds the servers that a crash left behind. "" means none.
 	StateDir string
+	// CacheDir is a folder for what was learned about the servers, one file each:
+	// their tools, and how they are spoken to. By it a later start knows the tools
+	// before the servers run. "" means none.
+	CacheDir string
 	// Shell is the login shell that is asked for its PATH. "" means that of the
 	// person ($SHELL); "none" means that no shell is asked.
 	Shell string

@@ -26,7 +26,8 @@ func (m *Manager) Request(ctx context.Context, server, method string, params jso
 		return nil, err
 	}
 	ref := core.ToolRef{Kind: core.ToolMCP, Server: server, Name: method}
-	l, err := s.ready(ctx, ref)
+	defer s.use()()
+	l, err := s.ready(ctx, "The tool "+ref.String()+" cannot be called", "the call of "+method, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -22,10 +22,10 @@ type stdioRPC struct {
 	meta    []byte // members of _meta for every request, "" in revisions with a handshake
 }
 
-func newStdioRPC(c *stdioConn, s *sdk.ClientSession, o Options, version string) *stdioRPC {
+func newStdioRPC(c *stdioConn, s *sdk.ClientSession, o Options, version string, roots bool) *stdioRPC {
 	r := &stdioRPC{conn: c, session: s}
 	if version >= versionModern {
-		b, _ := json.Marshal(metaModern(o, version))
+		b, _ := json.Marshal(metaModern(o, version, roots))
 		r.meta = b[1 : len(b)-1]
 	}
 	return r

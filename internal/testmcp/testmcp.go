@@ -92,6 +92,9 @@ type Options struct {
 	Faults []string `json:"faults,omitempty"`
 	// Tools adds that many tools named tool_0 … to the standard ones.
 	Tools int `json:"tools,omitempty"`
+	// ListTTLMS is how long the list is said to be good, in milliseconds
+	// (2026-07-28, ttlMs).
+	ListTTLMS int `json:"listTtlMs,omitempty"`
 	// StartMS delays the first word, in milliseconds.
 	StartMS int `json:"startMs,omitempty"`
 	// PIDFile gets the number of the process, and that of the one that Fork leaves, one a line.
@@ -280,7 +283,7 @@ func (s *server) list(params json.RawMessage) map[string]any {
 			"not an object",
 		)
 	}
-	return map[string]any{"tools": tools, "ttlMs": 0, "cacheScope": "public"}
+	return map[string]any{"tools": tools, "ttlMs": s.o.ListTTLMS, "cacheScope": "public"}
 }
 
 func tool(name string, more map[string]any) map[string]any {
