@@ -51,7 +51,7 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 	k := newSink(callID, chunk)
 	defer k.shut()
 	defer s.use()()
-	visited := false
+	visited, relisted, waits := false, false, 0
 	for again := false; ; again = true {
 		l, err := s.ready(ctx, "The tool "+ref.String()+" cannot be called", "the call of "+ref.Name, k)
 		if err != nil {
@@ -79,11 +79,21 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 			visited = true
 			continue
 		}
+		if re != nil && re.Code == codeHeaderMismatch && l.mirrors() && !relisted && ctx.Err() == nil {
+			relisted = true
+			if l.relist(ctx) == nil {
+				continue // with what the server wants to see now, if the tool is still the same
+			}
+		}
 		var he *httpError
 		if errors.As(err, &he) && ctx.Err() == nil {
 			s.suspect(l, he)
 			// A server that no longer knows the session has not run the tool.
 			if he.session && !again {
+				continue
+			}
+			if wait, ok := pauseOf(he, t, waits); ok && l.pause(ctx, s.spec.Name, he, wait, k) {
+				waits++
 				continue
 			}
 		}
@@ -202,6 +212,8 @@ func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err
 		return core.Errorf(core.CodeNeedsAuth, "The server %s wants more permission for %s (%s). Sign in again to give it.", s.spec.Name, ref.Name, l.needs())
 	case errors.As(err, &he) && (he.status == 401 || he.status == 403):
 		return core.Errorf(core.CodeNeedsAuth, "The server %s refused the call of %s (HTTP %d). Sign in, or correct the credentials in its headers.", s.spec.Name, ref.Name, he.status)
+	case errors.As(err, &he) && (he.status == 429 || he.status == 503):
+		return busy(s.spec.Name, ref, he)
 	case errors.As(err, &he) && he.status == 0:
 		return core.Errorf(core.CodeUnavailable, "The server %s cannot be reached to call %s: %s", s.spec.Name, ref.Name, sentence(netCause(he.err)))
 	case errors.As(err, &he):

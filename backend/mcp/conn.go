@@ -28,7 +28,7 @@ type link struct {
 	client  *sdk.Client
 	session *sdk.ClientSession
 	version string
-	why     string // this version, in a sentence
+	why     string                   // this version, in a sentence
 	tools   atomic.Pointer[toolList] // of this session
 
 	ctx    context.Context // of every call; ends with the link
@@ -40,10 +40,10 @@ type link struct {
 	stale  chan struct{}
 	asked  chan chan error // to read the tool list again, and say so
 	tried  time.Time       // when the list was last read, or could not be; the supervisor's
-	denied atomic.Bool // a request was refused for want of signing in
-	auth   *authorizer // nil where OAuth is not used
-	asks   *questions  // nil where nobody can be asked
-	roots  []string    // that the server knows, expanded; the supervisor's
+	denied atomic.Bool     // a request was refused for want of signing in
+	auth   *authorizer     // nil where OAuth is not used
+	asks   *questions      // nil where nobody can be asked
+	roots  []string        // that the server knows, expanded; the supervisor's
 
 	shut func()          // ends the transport, without waiting
 	gone <-chan struct{} // nothing is left of the transport

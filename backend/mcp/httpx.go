@@ -133,6 +133,7 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 			return resp, nil
 		}
 		l.id, l.raw, l.status, l.lost = string(e.id), nil, resp.StatusCode, false
+		l.after = retryAfter(resp.Header)
 		l.modern, l.max = req.Header.Get("Mcp-Protocol-Version") >= versionModern, t.maxBody
 		if resp.StatusCode/100 != 2 {
 			if had := req.Header.Get("Mcp-Session-Id") != ""; had && resp.StatusCode == http.StatusBadRequest {

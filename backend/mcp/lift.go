@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 )
 
 // lift takes the result of one request off an HTTP answer before the SDK
@@ -23,9 +24,10 @@ type lift struct {
 	// caller after the SDK has returned the answer to it.
 	id     string // of the last attempt
 	modern bool
-	raw    []byte // the result; nil if none was taken
-	status int    // of the last HTTP answer
-	lost   bool   // that answer says that the session is unknown
+	raw    []byte        // the result; nil if none was taken
+	status int           // of the last HTTP answer
+	after  time.Duration // that it wants us to wait
+	lost   bool          // that answer says that the session is unknown
 	max    int
 }
 

@@ -33,11 +33,12 @@ func rootURI(root string) string {
 // The server hears of a change.
 func offerRoots(c *sdk.Client, old, roots []string) {
 	uris := make([]string, len(roots))
+	//lint:ignore SA1019 deprecated by 2026-07-28, and in use until then
 	var fresh []*sdk.Root
 	for i, r := range roots {
 		uris[i] = rootURI(r)
 		if !slices.Contains(old, r) {
-			//lint:ignore SA1019 deprecated by 2026-07-28, and in use until then
+			//lint:ignore SA1019 as above
 			fresh = append(fresh, &sdk.Root{URI: uris[i], Name: filepath.Base(r)})
 		}
 	}

@@ -74,7 +74,8 @@ const (
 	CallDenied    = "call-denied"     // 401 to tools/call
 	LoseSession   = "lose-session"    // forgets the session before the second tools/call: 404
 	LoseSession4  = "lose-session400" // … 400
-	Busy          = "busy"            // 503 to the first tools/call
+	Mismatch      = "mismatch"        // wants its list read again before the first tools/call: -32020
+	GetEnds       = "get-ends"        // offers the stream and ends it at once, without ids
 	EventAnswers  = "event-answers"   // answers as event streams
 	Modern        = "modern"          // speaks 2026-07-28
 	ListenHangs   = "listen-hangs"    // never answers subscriptions/listen
@@ -95,6 +96,11 @@ type Options struct {
 	// ListTTLMS is how long the list is said to be good, in milliseconds
 	// (2026-07-28, ttlMs).
 	ListTTLMS int `json:"listTtlMs,omitempty"`
+	// Busy is the number of tools/call that are answered with BusyStatus and, if
+	// it is not "", the header Retry-After.
+	Busy       int    `json:"busy,omitempty"`
+	BusyStatus int    `json:"busyStatus,omitempty"`
+	RetryAfter string `json:"retryAfter,omitempty"`
 	// StartMS delays the first word, in milliseconds.
 	StartMS int `json:"startMs,omitempty"`
 	// PIDFile gets the number of the process, and that of the one that Fork leaves, one a line.
