@@ -259,7 +259,7 @@ func named(name string) func(core.ServerSpec) bool {
 // view masks the values that the page must not see. References to a secret or
 // to the environment are no secrets and stay readable.
 func view(spec core.ServerSpec, status core.ServerStatus) wire.ServerView {
-	spec.Env, spec.Headers = masked(spec.Env), masked(spec.Headers)
+	spec.Env, spec.Headers, spec.Auth = masked(spec.Env), masked(spec.Headers), maskedAuth(spec.Auth)
 	if status.Name == "" {
 		status.Name, status.State, status.Message = spec.Name, core.StateStarting, "Starting…"
 	}
@@ -298,7 +298,7 @@ func (m *MCP) unmask(spec core.ServerSpec, savedAs string) (core.ServerSpec, err
 	if err != nil {
 		return spec, err
 	}
-	spec.Env, spec.Headers = maps.Clone(spec.Env), maps.Clone(spec.Headers)
+	spec.Env, spec.Headers, spec.Auth = maps.Clone(spec.Env), maps.Clone(spec.Headers), unmaskedAuth(spec.Auth, old.Auth)
 	for _, pair := range []struct{ now, old map[string]string }{{spec.Env, old.Env}, {spec.Headers, old.Headers}} {
 		for k, v := range pair.now {
 			if saved, ok := pair.old[k]; v == wire.Mask && ok {
@@ -311,6 +311,12 @@ func (m *MCP) unmask(spec core.ServerSpec, savedAs string) (core.ServerSpec, err
 
 // unmasked refuses a mask that stands for nothing: saved, it would be a wrong password.
 func unmasked(spec core.ServerSpec) error {
+	for at, s := range authSecrets(spec.Auth) {
+		if *s == wire.Mask {
+			return &core.Error{Code: core.CodeNeedsValue, Path: "auth." + at,
+				Message: fmt.Sprintf("Enter the value of %s again: only its mask was given.", at)}
+		}
+	}
 	for _, pair := range []struct {
 		field  string
 		values map[string]string

@@ -119,7 +119,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Logger:     h.Logger,
 		ClientName: "patchbay", ClientVersion: Version,
 		StateDir: h.Paths.State, CacheDir: filepath.Join(h.Paths.Data, "servers"),
-		Asker:    asker, Tokens: secrets,
+		Asker: asker, Tokens: secrets,
 	})
 	rules := policy.Default()
 	desk := approval.NewDesk(emit, o.Answer)

@@ -35,7 +35,8 @@ type attempt struct {
 	spec  core.ServerSpec // expanded
 	key   string          // of what is remembered of it
 	log   *logRing
-	trial bool // of a configuration that need not be one of ours
+	auth  *authorizer // nil where OAuth is not used; set by dialHTTP
+	trial bool        // of a configuration that need not be one of ours
 	state func(core.ServerState, string)
 	step  func(name string, status core.StepStatus, message string, took time.Duration)
 }
@@ -80,31 +81,39 @@ func failed(step string, fix core.Fix, final bool, format string, args ...any) *
 
 // authorizer returns what holds the sign-in of a server at an address; nil where
 // the configuration brings its own. own says that the server is a configured
-// one; for others nothing is kept in memory.
-func (d *dialer) authorizer(spec core.ServerSpec, u *url.URL, log *logRing, own bool) *authorizer {
+// one; for others nothing is kept in memory. The error is a *dialError.
+func (d *dialer) authorizer(spec core.ServerSpec, u *url.URL, log *logRing, own bool) (*authorizer, error) {
 	for k := range spec.Headers {
 		if strings.EqualFold(k, "Authorization") {
-			return nil
+			return nil, nil
 		}
 	}
 	key := spec.Name + "\x00" + u.String()
-	if known, ok := d.auths.Load(key); ok {
+	known, ok := d.auths.Load(key)
+	if ok {
 		a := known.(*authorizer)
-		if own {
-			a.log.Store(log)
+		if sameAuth(a.spec, spec.Auth) {
+			if own {
+				a.log.Store(log)
+			}
+			return a, nil
 		}
-		return a
 	}
-	var cfg AuthConfig
-	if d.o.Auth != nil {
-		cfg = d.o.Auth(spec.Name)
+	cfg, bad := d.authConfig(spec)
+	if bad != nil {
+		return nil, bad
 	}
 	fresh := newAuthorizer(spec.Name, u, cfg, &d.o, d.work, log)
-	if !own {
-		return fresh
+	fresh.spec = spec.Auth
+	switch {
+	case !own:
+		return fresh, nil
+	case ok:
+		d.auths.Store(key, fresh) // of the same server under other settings
+		return fresh, nil
 	}
 	a, _ := d.auths.LoadOrStore(key, fresh)
-	return a.(*authorizer)
+	return a.(*authorizer), nil
 }
 
 // questions returns what puts a server's questions to a person; nil where nobody

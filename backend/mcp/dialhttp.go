@@ -44,6 +44,11 @@ func (d *dialer) dialHTTP(ctx context.Context, a *attempt) (*link, error) {
 			return nil, failed(stepCheck, core.FixEdit, true, "The header %q of %s cannot be sent. Remove line breaks and spaces from it.", k, a.spec.Name)
 		}
 	}
+	auth, err := d.authorizer(a.spec, u, a.log, !a.trial)
+	if err != nil {
+		return nil, err
+	}
+	a.auth = auth
 	a.to(core.StateNegotiating, "Waiting for an answer of "+u.Host+"…")
 	a.log.add("· ", "connecting to "+u.Redacted())
 	if a.spec.Transport == core.TransportSSE {
@@ -93,7 +98,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	for k, v := range a.spec.Headers {
 		rt.header.Set(k, v)
 	}
-	if rt.auth = d.authorizer(a.spec, u, a.log, !a.trial); rt.auth != nil {
+	if rt.auth = a.auth; rt.auth != nil {
 		l.auth = rt.auth
 		a.log.secrets.also.Store(&rt.auth.hidden)
 	}

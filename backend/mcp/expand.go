@@ -45,6 +45,7 @@ func expand(ctx context.Context, spec core.ServerSpec, lookup func(context.Conte
 	for i, r := range spec.Roots {
 		out.Roots[i] = tilde(e.text(r))
 	}
+	out.Auth = e.auth(spec.Auth)
 	hide.learn(e.secrets)
 	sort.Strings(e.missing)
 	return out, slices.Compact(e.missing)

@@ -75,6 +75,7 @@ const (
 	LoseSession   = "lose-session"    // forgets the session before the second tools/call: 404
 	LoseSession4  = "lose-session400" // … 400
 	Mismatch      = "mismatch"        // wants its list read again before the first tools/call: -32020
+	Private       = "private"         // says that its list is for the account only
 	GetEnds       = "get-ends"        // offers the stream and ends it at once, without ids
 	EventAnswers  = "event-answers"   // answers as event streams
 	Modern        = "modern"          // speaks 2026-07-28
@@ -289,7 +290,11 @@ func (s *server) list(params json.RawMessage) map[string]any {
 			"not an object",
 		)
 	}
-	return map[string]any{"tools": tools, "ttlMs": s.o.ListTTLMS, "cacheScope": "public"}
+	scope := "public"
+	if s.o.has(Private) {
+		scope = "private"
+	}
+	return map[string]any{"tools": tools, "ttlMs": s.o.ListTTLMS, "cacheScope": scope}
 }
 
 func tool(name string, more map[string]any) map[string]any {
