@@ -13,6 +13,9 @@ const (
 	AskVisit   = "ask_visit"   // to go to an address
 	VisitFirst = "visit_first" // refuses the first call until an address was visited (2025-11-25)
 	VisitOver  = "visit_over"  // … and says itself that the visit has ended
+	AskRoots   = "ask_roots"   // the roots
+	ClientCaps = "client_caps" // asks nothing: what the client declared
+	RootNews   = "root_news"   // asks nothing: how often the roots were said to have changed
 	StateOnly  = "state_only"  // wants its state back, once, without a question (2026-07-28)
 )
 
@@ -35,14 +38,28 @@ func (s *server) ask(name string, params json.RawMessage, send func(message), go
 	var p struct {
 		Answers map[string]json.RawMessage `json:"inputResponses"`
 		State   string                     `json:"requestState"`
+		Meta    struct {
+			Caps json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
+		} `json:"_meta"`
 	}
 	_ = json.Unmarshal(params, &p)
 	text := func(t string) any {
 		return map[string]any{"content": []any{map[string]any{"type": "text", "text": t}}}
 	}
-	question := form()
+	method, question := "elicitation/create", form()
 	switch name {
 	case Ask:
+	case AskRoots:
+		method, question = "roots/list", map[string]any{}
+	case ClientCaps:
+		if p.Meta.Caps != nil {
+			return text(string(p.Meta.Caps)), nil, true
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return text(string(s.caps)), nil, true
+	case RootNews:
+		return text(strconv.FormatInt(s.rootNews.Load(), 10)), nil, true
 	case AskVisit:
 		question = address()
 		if s.o.has(Modern) {
@@ -71,14 +88,14 @@ func (s *server) ask(name string, params json.RawMessage, send func(message), go
 			return text(string(a) + " " + p.State), nil, true
 		}
 		return map[string]any{"resultType": "input_required", "requestState": "s1",
-			"inputRequests": map[string]any{"q": map[string]any{"method": "elicitation/create", "params": question}}}, nil, true
+			"inputRequests": map[string]any{"q": map[string]any{"method": method, "params": question}}}, nil, true
 	}
 	id := raw("q" + strconv.FormatInt(s.questions.Add(1), 10))
 	answer := make(chan message, 1)
 	s.mu.Lock()
 	s.asked[string(id)] = answer
 	s.mu.Unlock()
-	send(message{JSONRPC: "2.0", ID: id, Method: "elicitation/create", Params: raw(question)})
+	send(message{JSONRPC: "2.0", ID: id, Method: method, Params: raw(question)})
 	select {
 	case a := <-answer:
 		if a.Error != nil {

@@ -119,6 +119,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m.Method == "" {
 		h.s.answered(m)
 	}
+	if m.Method == "notifications/roots/list_changed" {
+		h.s.rootNews.Add(1)
+	}
 	if m.ID == nil || m.Method == "" {
 		if o.has(NotifyRefused) {
 			http.Error(w, "no notifications here", http.StatusBadRequest)

@@ -158,6 +158,9 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 			s.answered(m)
 			continue
 		}
+		if m.Method == "notifications/roots/list_changed" {
+			s.rootNews.Add(1)
+		}
 		if m.ID == nil {
 			continue
 		}

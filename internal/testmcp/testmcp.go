@@ -188,9 +188,11 @@ type server struct {
 	lists     atomic.Int64
 	visits    atomic.Int64 // calls of VisitFirst and VisitOver
 	questions atomic.Int64
+	rootNews  atomic.Int64
 	mu        sync.Mutex
 	running   map[string]chan struct{} // by request id
 	asked     map[string]chan message  // by the id of the question
+	caps      json.RawMessage          // of the client, from initialize
 }
 
 func newServer(o Options) *server {
@@ -223,6 +225,13 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 		if s.o.has(Unsupported) {
 			return bad(-32600, "Unsupported protocol version")
 		}
+		var p struct {
+			Caps json.RawMessage `json:"capabilities"`
+		}
+		_ = json.Unmarshal(m.Params, &p)
+		s.mu.Lock()
+		s.caps = p.Caps
+		s.mu.Unlock()
 		return ok(map[string]any{"protocolVersion": "2025-11-25", "capabilities": s.capabilities(), "instructions": "Be gentle.",
 			"serverInfo": map[string]any{"name": "testmcp", "title": "Test server", "version": "1.2.3"}})
 	case "ping":
