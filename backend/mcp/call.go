@@ -97,6 +97,15 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 				continue
 			}
 		}
+		if errors.Is(err, errLost) && !again && ctx.Err() == nil && harmless(t) {
+			k.send(core.Chunk{Kind: core.ChunkStatus, Message: "The connection with " + s.spec.Name + " was lost. Calling again."})
+			select { // the end of the link follows that of its transport
+			case <-l.lost:
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+			continue
+		}
 		return core.ToolResult{}, s.explainCall(ctx, l, ref, err)
 	}
 }

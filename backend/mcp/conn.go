@@ -43,6 +43,7 @@ type link struct {
 	denied atomic.Bool     // a request was refused for want of signing in
 	auth   *authorizer     // nil where OAuth is not used
 	asks   *questions      // nil where nobody can be asked
+	quiet  bool            // the server tells no news by itself
 	roots  []string        // that the server knows, expanded; the supervisor's
 
 	shut func()          // ends the transport, without waiting
@@ -69,7 +70,7 @@ func (l *link) title() (title, version string) {
 // announces reports whether the server tells when its tools change.
 func (l *link) announces() bool {
 	caps := l.session.InitializeResult().Capabilities
-	return caps != nil && caps.Tools != nil && caps.Tools.ListChanged
+	return !l.quiet && caps != nil && caps.Tools != nil && caps.Tools.ListChanged
 }
 
 // private reports whether the list is that of an account (MCP 2026-07-28,

@@ -115,7 +115,8 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l.roots = a.spec.Roots
 	offerRoots(l.client, nil, l.roots)
 	hc := &http.Client{Transport: rt}
-	var tr sdk.Transport = &sdk.StreamableClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame}
+	l.quiet = !sse && d.memory.get(a.key).quiet()
+	var tr sdk.Transport = &sdk.StreamableClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame, DisableStandaloneSSE: l.quiet}
 	era, why := d.era(a)
 	if sse {
 		why = "It speaks the older HTTP with SSE, which has initialize only."
@@ -166,6 +167,10 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 		close(gone)
 	}
 	l.watch(func(err error) string {
+		if rt.gets.Load() > streamEnds {
+			d.memory.change(a.key, func(r *record) { r.Quiet = time.Now() })
+			a.log.add("· ", "the server keeps ending its stream of news; going on without it")
+		}
 		if err != nil {
 			return "The connection ended: " + sentence(err.Error())
 		}

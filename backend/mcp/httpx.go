@@ -40,7 +40,8 @@ type roundTripper struct {
 	logged   func(level, text string)
 
 	closed atomic.Bool
-	mute   atomic.Bool // the probe got no answer
+	mute   atomic.Bool  // the probe got no answer
+	gets   atomic.Int32 // streams of news that were opened
 
 	mu      sync.Mutex
 	statusI int    // of the last answer to initialize; 0: none
@@ -102,6 +103,9 @@ func (t *roundTripper) get(req *http.Request, l *lift) (*http.Response, error) {
 	if resp.StatusCode >= 400 {
 		resp.Header.Del("Content-Type") // whatever it calls itself, it is not a stream
 		return resp, nil
+	}
+	if mediaType(resp) == "text/event-stream" {
+		t.gets.Add(1)
 	}
 	if l != nil && mediaType(resp) == "text/event-stream" {
 		resp.Body = newEventBody(resp.Body, l, t.logged)

@@ -17,6 +17,9 @@ import (
 // server/discover. It may be a newer one by then.
 const legacyFor = 7 * 24 * time.Hour
 
+// streamEnds is how often a stream of news ends before the SDK gives up its session.
+const streamEnds = 5
+
 // record is what is remembered of one configuration. The tools are shared and
 // must not be modified.
 type record struct {
@@ -24,6 +27,9 @@ type record struct {
 	// Legacy is when the server was found not to answer server/discover, or not
 	// to survive it; zero if it does.
 	Legacy time.Time `json:"legacy,omitzero"`
+	// Quiet is when the server was found to end its stream of news again and
+	// again, which costs the whole session; zero if it does not.
+	Quiet time.Time `json:"quiet,omitzero"`
 	// Transport is the one that worked where the configured one did not; "" otherwise.
 	Transport       core.Transport `json:"transport,omitempty"`
 	ProtocolVersion string         `json:"protocolVersion,omitempty"`
@@ -38,6 +44,9 @@ type record struct {
 func (r record) legacy() bool {
 	return !r.Legacy.IsZero() && time.Since(r.Legacy) < legacyFor
 }
+
+// quiet reports whether the server is known not to keep its stream of news.
+func (r record) quiet() bool { return !r.Quiet.IsZero() && time.Since(r.Quiet) < legacyFor }
 
 // memory is what was learned about servers: in memory by configuration, and for
 // the configured ones in one file each. What it remembers may be wrong by now:

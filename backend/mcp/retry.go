@@ -32,15 +32,21 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
+// harmless reports whether the tool says that running it twice is like running
+// it once. A server that lies about it harms itself.
+func harmless(t core.Tool) bool {
+	yes := func(b *bool) bool { return b != nil && *b }
+	return yes(t.Annotations.ReadOnlyHint) || yes(t.Annotations.IdempotentHint)
+}
+
 // pauseOf returns how long to wait before a call is made again, n counting the
 // times so far, or false if it must not be: whatever may have run is repeated
 // only for a tool that says that this does no harm.
 func pauseOf(he *httpError, t core.Tool, n int) (time.Duration, bool) {
-	yes := func(b *bool) bool { return b != nil && *b }
 	switch he.status {
 	case http.StatusTooManyRequests: // it was refused before it ran
 	case http.StatusServiceUnavailable:
-		if !yes(t.Annotations.ReadOnlyHint) && !yes(t.Annotations.IdempotentHint) {
+		if !harmless(t) {
 			return 0, false
 		}
 	default:

@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -83,6 +85,24 @@ func TestBusyServerIsNotAskedForEver(t *testing.T) {
 	<-told
 	cancel()
 	require.Equal(t, core.CodeCanceled, core.CodeOf(<-done))
+}
+
+// A lost connection repeats what does no harm, once, and nothing else.
+func TestCallIsMadeAgainWhereItDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	lives := filepath.Join(t.TempDir(), "lives")
+	spec := stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.DiesOnce}, LivesFile: lives})
+	w.start(spec)
+	echoes(t, w, "s") // the first process ends in the middle of it
+	require.Len(t, pids(t, spec), 2)
+	require.NoError(t, os.Remove(lives))
+	require.NoError(t, w.Reconnect(context.Background(), "s"))
+	require.Eventually(t, func() bool { return len(pids(t, spec)) == 3 }, 5*time.Second, time.Millisecond)
+	w.until("s", core.StateConnected)
+	_, err := w.call("s", "add", `{"a":1,"b":2}`)
+	require.ErrorContains(t, err, "Whether the tool finished is unknown.")
+	echoes(t, w, "s")
 }
 
 // The list of before told the wrong headers: it is read again, once.

@@ -279,6 +279,9 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, m message) {
 	if err != nil {
 		b = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, a.ID, a.Result)
 	}
+	if o.has(Batch) && m.Method == "tools/call" {
+		b = fmt.Appendf(nil, `[%s]`, b)
+	}
 	w.Write(b)
 }
 

@@ -47,6 +47,11 @@ const (
 	NoVersion      = "no-version"       // one message without "jsonrpc"
 	StringID       = "string-id"        // ids come back as strings
 	Double         = "double"           // every answer twice
+	Batch          = "batch"            // every answer in an array, with one that nobody asked for (also over HTTP)
+	StrayIDs       = "stray-ids"        // answers to requests that nobody made before each answer
+	AnswersLate    = "answers-late"     // answers a request after it was canceled
+	OddNames       = "odd-names"        // tools with the names of OddToolNames (also over HTTP)
+	DiesOnce       = "dies-once"        // ends in the first tools/call of all, as LivesFile notes
 	NoTools        = "no-tools"         // offers no tools at all
 	ListHangs      = "list-hangs"       // never answers tools/list
 	ChangeFlood    = "change-flood"     // 20,000 notifications that the tool list changed
@@ -289,6 +294,12 @@ func (s *server) list(params json.RawMessage) map[string]any {
 			tool("odd_hint", map[string]any{"annotations": map[string]any{"readOnlyHint": "yes", "destructiveHint": true}}),
 		}, tools...)
 	}
+	if s.o.has(OddNames) {
+		for _, n := range OddToolNames() {
+			tools = append(tools, tool(n, nil))
+		}
+		tools = append(tools, tool("", nil))
+	}
 	if s.o.has(OddTools) {
 		tools = append(tools,
 			map[string]any{"name": "no_schema"},
@@ -304,6 +315,12 @@ func (s *server) list(params json.RawMessage) map[string]any {
 		scope = "private"
 	}
 	return map[string]any{"tools": tools, "ttlMs": s.o.ListTTLMS, "cacheScope": scope}
+}
+
+// OddToolNames are names that the protocol does not forbid, or that servers have
+// all the same. OddNames adds a tool without a name to them.
+func OddToolNames() []string {
+	return []string{"größe 🎈", "with space", " edges ", "a/b\\c", "dots.and:colons", "quote\"'`", "tab\tand\nline", "=?base64?aGk=?=", "__proto__", strings.Repeat("n", 300), strings.Repeat("ü", 300)}
 }
 
 func tool(name string, more map[string]any) map[string]any {
@@ -431,6 +448,9 @@ func (s *server) call(m message, send func(message), gone <-chan struct{}) (any,
 	}
 	if strings.HasPrefix(p.Name, "tool_") || strings.HasPrefix(p.Name, "page_") {
 		return text(p.Name), nil
+	}
+	if s.o.has(OddNames) && slices.Contains(OddToolNames(), p.Name) {
+		return text("this is " + p.Name), nil
 	}
 	return nil, &wireError{Code: -32602, Message: "Unknown tool: " + p.Name}
 }
