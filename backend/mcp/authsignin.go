@@ -409,8 +409,8 @@ func (m *Manager) signOut(ctx context.Context, name string, forget bool) error {
 	if s.link.Load() != nil {
 		s.drop.Store(true)
 		s.connect()
-	} else {
-		s.dropPrivate()
+	} else if s.dropPrivate(); s.status.Load().State == core.StateOnDemand {
+		s.demand() // to show that it needs a sign-in now
 	}
 	return nil
 }

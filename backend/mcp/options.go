@@ -68,6 +68,9 @@ type Limits struct {
 	// ListPage bounds one page of tools/list; 5 s. List bounds all of them; 30 s.
 	ListPage time.Duration
 	List     time.Duration
+	// ListGap is the shortest age at which a list counts as old, whatever the
+	// server or its settings say; 5 s.
+	ListGap time.Duration
 	// Pages and Tools cap the listing: 100 pages, 5,000 tools.
 	Pages int
 	Tools int
@@ -99,6 +102,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Stream, 8*time.Second)
 	def(&l.ListPage, 5*time.Second)
 	def(&l.List, 30*time.Second)
+	def(&l.ListGap, 5*time.Second)
 	def(&l.Grace, 2*time.Second)
 	def(&l.BackoffMin, time.Second)
 	def(&l.BackoffMax, time.Minute)

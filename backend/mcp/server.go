@@ -156,7 +156,7 @@ func (s *server) run(after *server) {
 	if after != nil {
 		<-after.done
 		s.seat.mu.Lock()
-		s.show() // with its own settings; or none, if those were the tools of another program
+		s.show(true) // with its own settings; or none, if those were the tools of another program
 		s.seat.mu.Unlock()
 	}
 	if s.spec.Start == core.StartOnDemand && s.m.d.memory.get(s.key).Tools == nil {
@@ -428,7 +428,7 @@ func (s *server) expired(l *link) time.Duration {
 	if tried := l.tried; tried.After(read) { // a list that cannot be read is not asked for all the time
 		read = tried
 	}
-	return time.Duration(ms)*time.Millisecond - time.Since(read)
+	return max(time.Duration(ms)*time.Millisecond, s.m.o.Limits.ListGap) - time.Since(read)
 }
 
 // halt ends in a state that only a person leaves. The tools stay listed.

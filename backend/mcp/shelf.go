@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -53,24 +54,25 @@ func (s *server) offer(l *toolList) {
 	defer s.seat.mu.Unlock()
 	old := s.tools.Swap(l)
 	if l != nil || old != nil {
-		s.show()
+		s.show(false)
 	}
 }
 
-// show publishes the list as it is now. The caller holds the seat.
-func (s *server) show() {
-	l := s.tools.Load()
-	if l == nil {
-		s.shown.Store(nil)
-		if !s.silent.Load() {
-			s.m.o.Publish(s.spec.Name, nil)
-		}
-		return
+// show publishes the list as it is now, if it is another one or always is set.
+// The caller holds the seat.
+func (s *server) show(always bool) {
+	var tools []core.Tool
+	if l := s.tools.Load(); l != nil {
+		tools = dress(l.tools, s.live.Load())
 	}
-	dressed := dress(l.tools, s.live.Load())
-	s.shown.Store(&dressed)
+	if old := s.shown.Load(); !always && old != nil && tools != nil && reflect.DeepEqual(*old, tools) {
+		return // a server that is asked again mostly says the same
+	}
+	if s.shown.Store(nil); tools != nil {
+		s.shown.Store(&tools)
+	}
 	if !s.silent.Load() {
-		s.m.o.Publish(s.spec.Name, dressed)
+		s.m.o.Publish(s.spec.Name, tools)
 	}
 }
 
@@ -79,7 +81,7 @@ func (s *server) tune(spec core.ServerSpec) {
 	s.live.Store(&spec)
 	s.seat.mu.Lock()
 	if s.tools.Load() != nil {
-		s.show()
+		s.show(false)
 	}
 	s.seat.mu.Unlock()
 	select {
@@ -199,7 +201,7 @@ func (s *server) freshen(l *link) {
 	if limit == 0 && !l.announces() {
 		limit = agedAfter
 	}
-	if limit > 0 && time.Since(list.at) > limit {
+	if limit > 0 && time.Since(list.at) > max(limit, s.m.o.Limits.ListGap) {
 		l.touch()
 	}
 }

@@ -203,8 +203,15 @@ func TestRefreshAndTimeToLive(t *testing.T) {
 	spec, h := httpSpec(t, "s", testmcp.Options{})
 	w.start(spec)
 	lists := h.Count("tools/list")
+	published := func() int {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.published["s"])
+	}
+	was := published()
 	require.NoError(t, w.Refresh(context.Background(), "s"))
 	require.Equal(t, lists+1, h.Count("tools/list"))
+	require.Equal(t, was, published(), "nobody need hear that nothing changed")
 	<-time.After(50 * time.Millisecond)
 	require.Equal(t, lists+1, h.Count("tools/list"), "without a limit nobody asks")
 
