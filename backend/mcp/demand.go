@@ -34,7 +34,7 @@ func (s *server) demand() {
 }
 
 // idle returns how long the server may still run without a call. ok is false
-// for a server that does not stop when idle.
+// for a server that does not stop when idle. l is its link; nil for none.
 func (s *server) idle(l *link) (left time.Duration, ok bool) {
 	if s.spec.Start != core.StartOnDemand {
 		return 0, false
@@ -45,7 +45,7 @@ func (s *server) idle(l *link) (left time.Duration, ok bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.using > 0 || l.asks.open() {
+	if s.using > 0 || l != nil && l.asks.open() {
 		return limit, true
 	}
 	return limit - time.Since(s.used), true
@@ -67,15 +67,35 @@ func (s *server) sleepy(l *link) bool {
 	return true
 }
 
+// unused decides that a server which starts on demand and cannot be reached is
+// not tried any longer, until it is used again. left is how long to go on.
+func (s *server) unused() (left time.Duration, over bool) {
+	left, ok := s.idle(nil)
+	if !ok || left > 0 {
+		return left, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wanted = s.using > 0
+	return 0, !s.wanted
+}
+
 // doze is the state of a server that waits for its first call. Its tools stay listed.
 func (s *server) doze() {
 	r := s.m.d.memory.get(s.key)
+	trouble := ""
+	if st := s.status.Load(); st.State == core.StateFailed || st.State == core.StateCrashLoop {
+		trouble = st.Message
+	}
 	s.update(func(st *core.ServerStatus) {
 		*st = core.ServerStatus{Name: st.Name, Transport: st.Transport, State: core.StateOnDemand, Since: st.Since, VerifiedAt: st.VerifiedAt,
 			ServerTitle: r.ServerTitle, ServerVersion: r.ServerVersion, ProtocolVersion: r.ProtocolVersion}
 		st.Message = "Ready, starts when used."
 		if told := s.cachedTools(st); told != "" {
 			st.Message = "Ready, starts when used, " + told + "."
+		}
+		if trouble != "" {
+			st.Message, st.Detail = "Starts when used. The last start failed.", trouble
 		}
 	})
 }

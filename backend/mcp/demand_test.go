@@ -3,6 +3,8 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -57,6 +59,32 @@ func TestOnDemandStartsWithACallAndStopsWhenIdle(t *testing.T) {
 	require.NoError(t, w.Reconnect(context.Background(), "s"))
 	w.until("s", core.StateConnected)
 	w.until("s", core.StateOnDemand)
+}
+
+// A server that starts on demand and was down must be of use again with a later
+// call, without a person.
+func TestOnDemandIsTriedAgainAfterAFailure(t *testing.T) {
+	t.Parallel()
+	link := filepath.Join(t.TempDir(), "server")
+	spec := stdioSpec(t, "s", testmcp.Options{})
+	real := spec.Command
+	spec.Command, spec.Start, spec.IdleStopMS = link, core.StartOnDemand, 100
+	w := newWorld(t)
+	w.Apply([]core.ServerSpec{spec})
+	st := w.until("s", core.StateOnDemand)
+	assert.Equal(t, "Starts when used. The last start failed.", st.Message)
+	assert.Contains(t, st.Detail, "Command not found")
+	_, err := w.call("s", "echo", "{}")
+	require.Equal(t, core.CodeUnavailable, core.CodeOf(err))
+	require.ErrorContains(t, err, "Command not found")
+	require.NoError(t, os.Symlink(real, link))
+	w.until("s", core.StateOnDemand)
+	echoes(t, w, "s")
+
+	// The same over HTTP, where a failure is tried again by itself, but not for ever.
+	web := core.ServerSpec{Name: "w", Transport: core.TransportHTTP, URL: "http://127.0.0.1:1/mcp", Start: core.StartOnDemand, IdleStopMS: 100}
+	w.Apply([]core.ServerSpec{web})
+	w.until("w", core.StateOnDemand)
 }
 
 // Calls that come just when the server stops for want of calls must all be answered.

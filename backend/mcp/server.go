@@ -238,8 +238,9 @@ func (s *server) keep(ctx context.Context) {
 			}
 			starting = core.StateReconnecting
 			if len(losses) >= crashes {
-				s.halt(core.StateCrashLoop, fmt.Sprintf("%s crashed %d times within %s and was stopped. %s", s.spec.Name, len(losses), seconds(crashWindow), reason), l.tail(&s.log.secrets), core.FixShowLog)
-				<-ctx.Done()
+				de := &dialError{state: core.StateCrashLoop, fix: core.FixShowLog, detail: l.tail(&s.log.secrets)}
+				de.message = fmt.Sprintf("%s crashed %d times within %s and was stopped. %s", s.spec.Name, len(losses), seconds(crashWindow), reason)
+				s.await(ctx, de)
 				return
 			}
 			// One loss is an accident: straight back, but not all servers at the same moment.
@@ -269,6 +270,9 @@ func (s *server) keep(ctx context.Context) {
 		default:
 			starting = core.StateReconnecting
 			s.retry(ctx, core.StateFailed, de.message, de.detail, de.fix, pause.NextBackOff())
+			if _, over := s.unused(); over {
+				return
+			}
 		}
 	}
 }
@@ -431,23 +435,28 @@ func (s *server) expired(l *link) time.Duration {
 	return max(time.Duration(ms)*time.Millisecond, s.m.o.Limits.ListGap) - time.Since(read)
 }
 
-// halt ends in a state that only a person leaves. The tools stay listed.
-func (s *server) halt(state core.ServerState, msg, detail string, fix core.Fix) {
-	s.update(func(st *core.ServerStatus) {
-		st.State, st.Message, st.Detail, st.Fix, st.RetryAt = state, msg, detail, fix, ""
-	})
-}
-
 func (s *server) give(de *dialError) {
 	s.update(func(st *core.ServerStatus) {
 		st.State, st.Message, st.Detail, st.Fix, st.RetryAt, st.MissingValues = de.state, de.message, de.detail, de.fix, "", de.missing
 	})
 }
 
-// await gives up until ctx ends. Meanwhile it shows when a person signs in.
+// await gives up until ctx ends, in a state that only a person leaves; a server
+// that starts on demand forgets after a while that it failed. The tools stay
+// listed. Meanwhile it shows when a person signs in.
 func (s *server) await(ctx context.Context, de *dialError) {
 	s.give(de)
+	forgets := s.spec.Start == core.StartOnDemand && (de.state == core.StateFailed || de.state == core.StateCrashLoop)
+	tired := time.NewTimer(time.Hour)
+	defer tired.Stop()
 	for {
+		if forgets {
+			left, over := s.unused()
+			if over {
+				return
+			}
+			tired.Reset(max(left, 10*time.Millisecond))
+		}
 		if until := s.until.Load(); until != nil {
 			s.update(func(st *core.ServerStatus) {
 				st.State, st.Fix, st.Detail, st.RetryAt = core.StateSigningIn, core.FixNone, "", ""
@@ -460,6 +469,7 @@ func (s *server) await(ctx context.Context, de *dialError) {
 		case <-ctx.Done():
 			return
 		case <-s.poke:
+		case <-tired.C:
 		}
 	}
 }
