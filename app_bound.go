@@ -62,6 +62,11 @@ func (a *App) McpReconnectServer(callID, input string) (string, error) {
 	return a.call("mcp:reconnectServer", callID, input)
 }
 
+// McpRefreshTools carries the channel mcp:refreshTools into the window.
+func (a *App) McpRefreshTools(callID, input string) (string, error) {
+	return a.call("mcp:refreshTools", callID, input)
+}
+
 // McpRemoveServer carries the channel mcp:removeServer into the window.
 func (a *App) McpRemoveServer(callID, input string) (string, error) {
 	return a.call("mcp:removeServer", callID, input)

@@ -140,3 +140,24 @@ func TestMaskNeverBecomesAValue(t *testing.T) {
 	require.Equal(t, "sk-123", env["K"], "masking must not touch the configuration itself")
 	require.Error(t, unmasked(core.ServerSpec{Headers: map[string]string{"A": "••••••••"}}))
 }
+
+// The secrets for signing in must not reach the page, and must survive an edit there.
+func TestSecretsOfAuthAreMasked(t *testing.T) {
+	saved := &core.ServerAuth{ClientID: "us", ClientSecret: "s1", PrivateKey: "pem", Assertion: "${secret:jwt}", IdentityProvider: &core.IdentityProvider{TokenURL: "https://idp.example", ClientSecret: "s2"}}
+	shown := view(core.ServerSpec{Name: "s", Auth: saved}, core.ServerStatus{}).Spec.Auth
+	text, err := json.Marshal(shown)
+	require.NoError(t, err)
+	for _, secret := range []string{"s1", "pem", "s2"} {
+		require.NotContains(t, string(text), `"`+secret+`"`)
+	}
+	require.Equal(t, "us", shown.ClientID)
+	require.Equal(t, "${secret:jwt}", shown.Assertion, "a reference is no secret")
+	require.Equal(t, "s1", saved.ClientSecret, "masking must not touch the configuration itself")
+	require.Error(t, unmasked(core.ServerSpec{Auth: shown}))
+	shown.ClientID = "others"
+	back := unmaskedAuth(shown, saved)
+	require.Equal(t, "s1 pem s2", back.ClientSecret+" "+back.PrivateKey+" "+back.IdentityProvider.ClientSecret)
+	require.Equal(t, "others", back.ClientID)
+	require.NoError(t, unmasked(core.ServerSpec{Auth: back}))
+	require.Error(t, unmasked(core.ServerSpec{Auth: unmaskedAuth(shown, nil)}))
+}

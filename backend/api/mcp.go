@@ -194,6 +194,12 @@ func (m *MCP) DisconnectServer(ctx context.Context, in wire.NameInput) error {
 	return m.manager.Disconnect(ctx, in.Name)
 }
 
+// RefreshTools lists the tools of a server anew and returns when the new list is
+// in effect. A server that starts on demand is started for it.
+func (m *MCP) RefreshTools(ctx context.Context, in wire.NameInput) error {
+	return m.manager.Refresh(ctx, in.Name)
+}
+
 // SignIn lets the person sign in to a server with a browser, which the page is
 // asked to open (browser:open). It returns when that is done, refused or given
 // up, after five minutes at most; cancelling it gives up.
@@ -244,7 +250,7 @@ func named(name string) func(core.ServerSpec) bool {
 // view masks the values that the page must not see. References to a secret or
 // to the environment are no secrets and stay readable.
 func view(spec core.ServerSpec, status core.ServerStatus) wire.ServerView {
-	spec.Env, spec.Headers = masked(spec.Env), masked(spec.Headers)
+	spec.Env, spec.Headers, spec.Auth = masked(spec.Env), masked(spec.Headers), maskedAuth(spec.Auth)
 	if status.Name == "" {
 		status.Name, status.State, status.Message = spec.Name, core.StateStarting, "Starting…"
 	}
@@ -283,7 +289,7 @@ func (m *MCP) unmask(spec core.ServerSpec, savedAs string) (core.ServerSpec, err
 	if err != nil {
 		return spec, err
 	}
-	spec.Env, spec.Headers = maps.Clone(spec.Env), maps.Clone(spec.Headers)
+	spec.Env, spec.Headers, spec.Auth = maps.Clone(spec.Env), maps.Clone(spec.Headers), unmaskedAuth(spec.Auth, old.Auth)
 	for _, pair := range []struct{ now, old map[string]string }{{spec.Env, old.Env}, {spec.Headers, old.Headers}} {
 		for k, v := range pair.now {
 			if saved, ok := pair.old[k]; v == wire.Mask && ok {
@@ -296,6 +302,12 @@ func (m *MCP) unmask(spec core.ServerSpec, savedAs string) (core.ServerSpec, err
 
 // unmasked refuses a mask that stands for nothing: saved, it would be a wrong password.
 func unmasked(spec core.ServerSpec) error {
+	for at, s := range authSecrets(spec.Auth) {
+		if *s == wire.Mask {
+			return &core.Error{Code: core.CodeNeedsValue, Path: "auth." + at,
+				Message: fmt.Sprintf("Enter the value of %s again: only its mask was given.", at)}
+		}
+	}
 	for _, pair := range []struct {
 		field  string
 		values map[string]string

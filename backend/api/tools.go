@@ -40,7 +40,7 @@ func (t *Tools) Get(_ context.Context) (wire.ToolsView, error) {
 	var out wire.ToolsView
 	for _, e := range t.catalog.All() {
 		view := wire.ToolView{
-			Tool: e.Tool, Alias: e.Alias, Available: e.Tool.Broken == "",
+			Tool: e.Tool, Alias: e.Alias, Available: e.Tool.Broken == "" && !e.Tool.Disabled,
 			Decision: t.policy.Evaluate(core.PolicyRequest{Principal: core.Principal{Kind: core.PrincipalWindow}, Tool: e.Tool}),
 		}
 		if e.Tool.Ref.Kind == core.ToolFeature {

@@ -100,6 +100,7 @@ type ServerState string
 
 const (
 	StateOff          ServerState = "off"
+	StateOnDemand     ServerState = "on_demand" // stopped, and started by the next call
 	StateStarting     ServerState = "starting"
 	StateInstalling   ServerState = "installing" // a package runner is fetching the server
 	StateNegotiating  ServerState = "negotiating"
@@ -152,11 +153,17 @@ type ServerStatus struct {
 	VerifiedAt string `json:"verifiedAt,omitempty"`
 	LatencyMS  int64  `json:"latencyMs,omitempty"` // of the last exchange
 	ToolCount  int    `json:"toolCount"`
+	// ToolsCachedAt is when the tools were listed, RFC 3339, if they were
+	// remembered and the server has not confirmed them yet; "" otherwise.
+	ToolsCachedAt string `json:"toolsCachedAt,omitempty"`
 	// ServerTitle and ServerVersion are the server's own words; for display only.
 	ServerTitle     string `json:"serverTitle,omitempty"`
 	ServerVersion   string `json:"serverVersion,omitempty"`
 	ProtocolVersion string `json:"protocolVersion,omitempty"` // "" until connected
-	Instructions    string `json:"instructions,omitempty"`    // untrusted text of the server
+	// EraReason is one sentence of why this revision of the protocol is spoken:
+	// "It answered server/discover." "" until connected.
+	EraReason    string `json:"eraReason,omitempty"`
+	Instructions string `json:"instructions,omitempty"` // untrusted text of the server
 	// Features is what the server offers beside tools; nil until connected.
 	Features []Feature `json:"features,omitempty"`
 	// MissingValues are the placeholders without a value, for state needs_values.

@@ -64,17 +64,24 @@ type Tool struct {
 	InputSchema  json.RawMessage `json:"inputSchema"`            // the original JSON Schema; never empty
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"` // nil when the source gives none
 	Annotations  Annotations     `json:"annotations"`
-	// TimeoutMS limits one call, in milliseconds; 0 means the gate's default.
+	// TimeoutMS is how long one call may be silent, in milliseconds: news of the
+	// call resets it. 0 means the gate's default.
 	TimeoutMS int64 `json:"timeoutMs,omitempty"`
+	// MaxTotalMS limits one call in all, whatever its news, in milliseconds; 0
+	// means the gate's default.
+	MaxTotalMS int64 `json:"maxTotalMs,omitempty"`
+	// Disabled says that a person turned the tool off in the settings of its
+	// server: it is listed, but nobody may call it.
+	Disabled bool `json:"disabled,omitempty"`
 	// Broken is the reason why the tool can be shown but not called; "" if it can.
 	Broken string `json:"broken,omitempty"`
 }
 
 // ComputeDigest returns the SHA-256 (hex, 64 characters) of the definition:
-// everything but the digest itself, the reason in Broken, and the time limit,
-// which is ours and not the source's.
+// everything but the digest itself, the reason in Broken, and what is ours and
+// not the source's: the time limits, and whether the tool is turned off.
 func (t Tool) ComputeDigest() string {
-	t.Ref.Digest, t.Broken, t.TimeoutMS = "", "", 0
+	t.Ref.Digest, t.Broken, t.TimeoutMS, t.MaxTotalMS, t.Disabled = "", "", 0, 0, false
 	t.InputSchema, t.OutputSchema = canonical(t.InputSchema), canonical(t.OutputSchema)
 	b, err := json.Marshal(t)
 	if err != nil { // only a schema that is not JSON gets here, and it is still a definition

@@ -127,8 +127,8 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Lookup:     lookup(secrets),
 		Logger:     h.Logger,
 		ClientName: "patchbay", ClientVersion: Version,
-		StateDir: h.Paths.State,
-		Asker:    asker, Tokens: secrets,
+		StateDir: h.Paths.State, CacheDir: filepath.Join(h.Paths.Data, "servers"),
+		Asker: asker, Tokens: secrets,
 	})
 	rules := policy.Default()
 	desk := approval.NewDesk(emit, o.Answer)

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
+
+	"patchbay/backend/core"
 )
 
 // TokenStore keeps sign-ins between runs: opaque strings by name, which hold
@@ -58,14 +60,15 @@ const (
 	// GrantClient uses the client's own credentials (RFC 6749, 4.4; MCP extension auth/client-credentials).
 	GrantClient Grant = "client_credentials"
 	// GrantWorkload presents a token of the place where the program runs (RFC 7523; MCP extension auth/wif).
-	GrantWorkload Grant = "workload"
+	GrantWorkload Grant = "workload_identity"
 	// GrantEnterprise trades a person's identity token at their organisation's
 	// identity provider (RFC 8693 and RFC 7523; MCP extension enterprise-managed-authorization).
-	GrantEnterprise Grant = "enterprise"
+	GrantEnterprise Grant = "enterprise_managed"
 )
 
 // AuthConfig says how to sign in to one server. The zero value finds out
-// everything by itself and lets a person sign in.
+// everything by itself and lets a person sign in. What a server's configuration
+// says about it (core.ServerAuth) comes first.
 type AuthConfig struct {
 	Grant Grant
 	// ClientID and ClientSecret are what the authorization server knows us by, if
@@ -115,6 +118,8 @@ type grant struct {
 	TokenURL string    `json:"tokenUrl"`
 	Methods  []string  `json:"methods,omitempty"` // of client authentication that the issuer supports
 	ClientID string    `json:"clientId"`
+	Grant    Grant     `json:"grant,omitempty"`     // by which it came about
+	Revoke   string    `json:"revokeUrl,omitempty"` // where it can be given back (RFC 7009); "" for nowhere
 	Access   string    `json:"access"`
 	Refresh  string    `json:"refresh,omitempty"`
 	Expiry   time.Time `json:"expiry,omitzero"`
@@ -169,6 +174,7 @@ type authorizer struct {
 	server string
 	url    *url.URL
 	cfg    AuthConfig
+	spec   *core.ServerAuth // that cfg was made of, expanded
 	o      *Options
 	work   *workers
 	http   func() *http.Client // made when it is first needed
@@ -251,8 +257,8 @@ func (a *authorizer) load(ctx context.Context) {
 		return
 	}
 	g := &grant{}
-	if !ok || decodeStored(text, g) != nil || g.Server != a.url.String() {
-		return // it belongs to another address
+	if !ok || decodeStored(text, g) != nil || !a.good(g) {
+		return // it belongs to another address, or to other settings
 	}
 	if g.Key != nil {
 		if g.proof, err = loadProver(g.Key); err != nil {
@@ -376,6 +382,7 @@ func (a *authorizer) refresh(ctx context.Context, old *grant) (*grant, error) {
 		return nil, err
 	}
 	g.Server, g.Issuer, g.Resource, g.TokenURL, g.Methods, g.ClientID = old.Server, old.Issuer, old.Resource, old.TokenURL, old.Methods, old.ClientID
+	g.Grant, g.Revoke = old.Grant, old.Revoke
 	if g.Refresh == "" {
 		g.Refresh = old.Refresh
 	}

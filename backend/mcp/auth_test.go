@@ -209,10 +209,21 @@ func TestTokenLastsPastARestart(t *testing.T) {
 
 func TestSignOut(t *testing.T) {
 	t.Parallel()
-	f := newFakeAuth(t)
-	w, _, store := signedIn(t, f)
+	f := newFakeAuth(t, testmcp.Private)
+	dir := t.TempDir()
+	w, _, store := signedIn(t, f, caching(dir))
+	require.NotEmpty(t, newMemory(dir).load("s", keyOf(f.spec())).Tools)
 	require.NoError(t, w.SignOut(t.Context(), "s"))
 	w.until("s", core.StateNeedsSignIn)
+	assert.Zero(t, len(w.Tools("s")), "the tools were those of an account")
+	assert.Zero(t, len(newMemory(dir).load("s", keyOf(f.spec())).Tools))
+	require.Eventually(t, func() bool { // nobody waits for it
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		return len(f.revoked) == 1
+	}, 5*time.Second, time.Millisecond)
+	assert.Equal(t, "refresh_token", f.revoked[0].Get("token_type_hint"))
+	assert.Equal(t, "client-1", f.revoked[0].Get("client_id"))
 	_, there, _ := store.Get(t.Context(), "oauth/token/s")
 	assert.False(t, there)
 	_, there, _ = store.Get(t.Context(), clientName(f.as.URL))

@@ -30,6 +30,7 @@ type issuerMeta struct {
 	Authorize    string   `json:"authorization_endpoint"`
 	Token        string   `json:"token_endpoint"`
 	Register     string   `json:"registration_endpoint"`
+	Revoke       string   `json:"revocation_endpoint"`
 	Scopes       []string `json:"scopes_supported"`
 	Methods      []string `json:"token_endpoint_auth_methods_supported"`
 	Challenges   []string `json:"code_challenge_methods_supported"`
@@ -49,6 +50,7 @@ type target struct {
 // bind says what g is good for.
 func (t *target) bind(g *grant, a *authorizer) {
 	g.Server, g.Issuer, g.Resource, g.TokenURL, g.Methods = a.url.String(), t.as.Issuer, t.resource, t.as.Token, t.as.Methods
+	g.Grant, g.Revoke = a.cfg.Grant, t.as.Revoke
 }
 
 // discover finds out where to get a token (MCP 2025-11-25, Authorization,
@@ -177,6 +179,9 @@ func (a *authorizer) issuer(ctx context.Context, id string) (*issuerMeta, error)
 			if err := a.checkEndpoint(e); e != "" && err != nil {
 				return nil, authFailed(true, err, "%s names an address that must not be used: %s", u.Host, sentence(err.Error()))
 			}
+		}
+		if m.Revoke != "" && a.checkEndpoint(m.Revoke) != nil {
+			m.Revoke = "" // a token can do without
 		}
 		if m.Token == "" {
 			return nil, authFailed(true, nil, "%s does not say where it gives out tokens.", u.Host)

@@ -40,6 +40,8 @@ type fakeAuth struct {
 	authorized   []url.Values
 	exchanged    []url.Values
 	refreshed    []url.Values
+	machines     []url.Values // other requests for a token, with "authorization" as it came
+	revoked      []url.Values
 	bearers      map[string]bool // that arrived at the MCP server
 	unauthorized int
 }
@@ -153,7 +155,7 @@ func (f *fakeAuth) serveAS(w http.ResponseWriter, r *http.Request) {
 		}
 		respond(w, 200, map[string]any{"issuer": issuer, "authorization_endpoint": f.as.URL + "/authorize", "token_endpoint": f.as.URL + "/token",
 			"registration_endpoint": f.as.URL + "/register", "code_challenge_methods_supported": []string{"S256"}, "scopes_supported": []string{"offline_access"},
-			"token_endpoint_auth_methods_supported": []string{"none"}, "authorization_response_iss_parameter_supported": f.sendsIssuer})
+			"revocation_endpoint": f.as.URL + "/revoke", "token_endpoint_auth_methods_supported": []string{"none"}, "authorization_response_iss_parameter_supported": f.sendsIssuer})
 	case "/register":
 		var m struct {
 			Redirects []string `json:"redirect_uris"`
@@ -209,6 +211,14 @@ func (f *fakeAuth) serveAS(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 			delete(f.refresh, form.Get("refresh_token")) // good for one use
+		case "client_credentials", "urn:ietf:params:oauth:grant-type:jwt-bearer":
+			form.Set("authorization", r.Header.Get("Authorization"))
+			f.machines = append(f.machines, form)
+			scope = form.Get("scope")
+		case "urn:ietf:params:oauth:grant-type:token-exchange":
+			f.machines = append(f.machines, form)
+			respond(w, 200, map[string]any{"access_token": "identity-assertion", "token_type": "N_A", "issued_token_type": "urn:ietf:params:oauth:token-type:id-jag"})
+			return
 		default:
 			bad(400, "unsupported_grant_type")
 			return
@@ -224,6 +234,11 @@ func (f *fakeAuth) serveAS(w http.ResponseWriter, r *http.Request) {
 			m["expires_in"] = f.lifetime
 		}
 		respond(w, 200, m)
+	case "/revoke":
+		f.revoked = append(f.revoked, r.PostForm)
+		delete(f.refresh, r.PostForm.Get("token"))
+		delete(f.access, r.PostForm.Get("token"))
+		w.WriteHeader(http.StatusOK)
 	default:
 		http.NotFound(w, r)
 	}

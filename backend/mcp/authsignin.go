@@ -366,7 +366,9 @@ func (m *Manager) FinishSignIn(name, callbackURL string) error {
 	return nil
 }
 
-// SignOut forgets the token for a server and ends the connection that used it.
+// SignOut forgets the token for a server, gives it back where the authorization
+// server takes it (RFC 7009) and ends the connection that used it. Whether the
+// token was taken back shows in the server's log; nobody waits for it.
 // The next sign-in introduces Patchbay with the same registration. Being signed
 // out already is no error; CodeNotFound and CodeInvalid are as for SignIn.
 func (m *Manager) SignOut(ctx context.Context, name string) error { return m.signOut(ctx, name, false) }
@@ -387,8 +389,12 @@ func (m *Manager) signOut(ctx context.Context, name string, forget bool) error {
 	a.load(ctx)
 	a.mu.Lock()
 	g := a.tok.Load()
-	if g != nil && forget {
-		a.forgetClient(ctx, g.Issuer)
+	var client *oauthClient
+	if g != nil {
+		client, _ = a.clientOf(ctx, g) // forgotten below; without one there is nothing to give back
+		if forget {
+			a.forgetClient(ctx, g.Issuer)
+		}
 	}
 	err = a.keep(ctx, nil)
 	a.mu.Unlock()
@@ -399,8 +405,12 @@ func (m *Manager) signOut(ctx context.Context, name string, forget bool) error {
 		return nil
 	}
 	a.say("signed out")
+	a.revoke(g, client)
 	if s.link.Load() != nil {
+		s.drop.Store(true)
 		s.connect()
+	} else if s.dropPrivate(); s.status.Load().State == core.StateOnDemand {
+		s.demand() // to show that it needs a sign-in now
 	}
 	return nil
 }
@@ -426,7 +436,11 @@ func (m *Manager) authorizer(ctx context.Context, name string) (*server, *author
 	if bad != nil {
 		return nil, nil, bad.public()
 	}
-	a := m.d.authorizer(spec, u, s.log, true)
+	a, err := m.d.authorizer(spec, u, s.log, true)
+	var de *dialError
+	if errors.As(err, &de) {
+		return nil, nil, de.public()
+	}
 	if a == nil {
 		return nil, nil, core.Errorf(core.CodeInvalid, "%s has an Authorization header in its settings, which is its sign-in. Correct or remove that header.", name)
 	}

@@ -246,3 +246,31 @@ func encodeStored(v any) string {
 }
 
 func decodeStored(text string, v any) error { return json.Unmarshal([]byte(text), v) }
+
+// revoke gives a token back in the background (RFC 7009): what ended here should
+// not be of use to anybody else. c may be nil.
+func (a *authorizer) revoke(g *grant, c *oauthClient) {
+	if g.Revoke == "" || c == nil {
+		return
+	}
+	form := url.Values{"token": {g.Refresh}, "token_type_hint": {"refresh_token"}} // the access tokens end with it (2.1)
+	if g.Refresh == "" {
+		form = url.Values{"token": {g.Access}, "token_type_hint": {"access_token"}}
+	}
+	a.work.run(tokenLimit, func(ctx context.Context) {
+		header := http.Header{}
+		if err := a.identify(form, header, c); err != nil {
+			a.say("the token was not revoked: %v", err)
+			return
+		}
+		status, _, _, err := postForm(ctx, a.http(), g.Revoke, form, header)
+		switch {
+		case err != nil:
+			a.say("the token was not revoked: %s", netCause(err))
+		case status/100 != 2:
+			a.say("the token was not revoked: HTTP %d", status)
+		default:
+			a.say("token revoked")
+		}
+	})
+}

@@ -24,10 +24,12 @@ const (
 // time, and never after Call returned.
 //
 // When ctx ends, Call returns within 100 ms with CodeTimeout or CodeCanceled;
-// the server is told, and keeps running. A server that is still starting is
-// waited for. Other errors: CodeNotFound (no such server or tool), CodeInvalid
-// (the server refuses the arguments), CodeNeedsAuth, CodeTooLarge, and
-// CodeUnavailable (off, failed, lost, or refused by the server). A tool that
+// the server is told, and keeps running. A server that is still starting, or
+// starts on demand, is waited for. A digest in ref must be that of the tool as
+// the server lists it now. Other errors: CodeNotFound (no such server or tool),
+// CodeConflict (the tool's definition changed), CodeInvalid (the server refuses
+// the arguments), CodeNeedsAuth, CodeTooLarge, and CodeUnavailable (off, failed,
+// lost, or refused by the server). A tool that
 // fails is a result with IsError and no error.
 func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, args json.RawMessage, chunk core.ChunkFunc) (core.ToolResult, error) {
 	if ref.Kind == core.ToolFeature {
@@ -51,16 +53,18 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 	}
 	k := newSink(callID, chunk)
 	defer k.shut()
-	visited := false
+	defer s.use()()
+	visited, relisted, waits := false, false, 0
 	for again := false; ; again = true {
-		l, err := s.ready(ctx, ref)
+		l, err := s.ready(ctx, "The tool "+ref.String()+" cannot be called", "the call of "+ref.Name, k)
 		if err != nil {
 			return core.ToolResult{}, err
 		}
-		t, known := l.tools.Load().get(ref.Name)
-		if known && t.Broken != "" {
-			return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called. %s", ref, t.Broken)
+		t, err := l.confirm(ref)
+		if err != nil {
+			return core.ToolResult{}, err
 		}
+		s.freshen(l)
 		raw, err := l.callTool(ctx, ref.Name, args, callID, k)
 		if err == nil {
 			k.shut()
@@ -78,6 +82,12 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 			visited = true
 			continue
 		}
+		if re != nil && re.Code == codeHeaderMismatch && l.mirrors() && !relisted && ctx.Err() == nil {
+			relisted = true
+			if l.relist(ctx) == nil {
+				continue // with what the server wants to see now, if the tool is still the same
+			}
+		}
 		var he *httpError
 		if errors.As(err, &he) && ctx.Err() == nil {
 			s.suspect(l, he)
@@ -85,17 +95,35 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 			if he.session && !again {
 				continue
 			}
+			if wait, ok := pauseOf(he, t, waits); ok && l.pause(ctx, s.spec.Name, he, wait, k) {
+				waits++
+				continue
+			}
+		}
+		if errors.Is(err, errLost) && !again && ctx.Err() == nil && harmless(t) {
+			k.send(core.Chunk{Kind: core.ChunkStatus, Message: "The connection with " + s.spec.Name + " was lost. Calling again."})
+			select { // the end of the link follows that of its transport
+			case <-l.lost:
+			case <-time.After(time.Second):
+			case <-ctx.Done():
+			}
+			continue
 		}
 		return core.ToolResult{}, s.explainCall(ctx, l, ref, err)
 	}
 }
 
+// waitTick is how often a call that waits for its server says so.
+const waitTick = 10 * time.Second
+
 // ready returns the live link, waiting for a server that is on its way to one.
-func (s *server) ready(ctx context.Context, ref core.ToolRef) (*link, error) {
+// what and call begin the sentences about a server that is not; k, which may be
+// nil, is told of the waiting.
+func (s *server) ready(ctx context.Context, what, call string, k *sink) (*link, error) {
 	if l := s.link.Load(); l != nil && l.ctx.Err() == nil {
 		return l, nil
 	}
-	var limit <-chan time.Time
+	var limit, tick <-chan time.Time
 	for {
 		change := s.wait()
 		if l := s.link.Load(); l != nil && l.ctx.Err() == nil {
@@ -105,30 +133,39 @@ func (s *server) ready(ctx context.Context, ref core.ToolRef) (*link, error) {
 		switch {
 		case !st.State.Settled(), st.State == core.StateReconnecting && st.RetryAt == "", st.State == core.StateConnected:
 		case st.State == core.StateReconnecting && soon(st.RetryAt):
+		case st.State == core.StateOnDemand:
+			s.demand()
 		case st.State == core.StateSigningIn:
-			return nil, core.Errorf(core.CodeNeedsAuth, "The tool %s cannot be called yet: the sign-in to %s is under way. Finish it first.", ref, s.spec.Name)
+			return nil, core.Errorf(core.CodeNeedsAuth, "%s yet: the sign-in to %s is under way. Finish it first.", what, s.spec.Name)
 		case st.State == core.StateNeedsSignIn:
-			return nil, core.Errorf(core.CodeNeedsAuth, "The tool %s cannot be called: %s", ref, st.Message)
+			return nil, core.Errorf(core.CodeNeedsAuth, "%s: %s", what, st.Message)
 		case st.State == core.StateNeedsValues:
-			return nil, core.Errorf(core.CodeNeedsValue, "The tool %s cannot be called: %s", ref, st.Message)
+			return nil, core.Errorf(core.CodeNeedsValue, "%s: %s", what, st.Message)
 		case st.State == core.StateOff:
-			return nil, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: the server %s is off. Turn it on.", ref, s.spec.Name)
+			return nil, core.Errorf(core.CodeUnavailable, "%s: the server %s is off. Turn it on.", what, s.spec.Name)
 		default:
-			return nil, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: %s", ref, st.Message)
+			return nil, core.Errorf(core.CodeUnavailable, "%s: %s", what, st.Message)
 		}
 		if limit == nil {
-			t := time.NewTimer(s.m.o.Limits.StartRunner)
+			lim := s.m.o.Limits
+			t := time.NewTimer(max(lim.StartRunner, time.Duration(s.spec.ConnectTimeoutMS)*time.Millisecond) + lim.List)
 			defer t.Stop()
 			limit = t.C
+			again := time.NewTicker(waitTick)
+			defer again.Stop()
+			tick = again.C
+			k.send(core.Chunk{Kind: core.ChunkStatus, Message: "Waiting for " + s.spec.Name + " to start…"})
 		}
 		select {
 		case <-change:
+		case <-tick: // lest the gate takes the silence for death
+			k.send(core.Chunk{Kind: core.ChunkStatus, Message: "Still waiting for " + s.spec.Name + " to start…"})
 		case <-limit:
-			return nil, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: the server %s is still starting. Try again later.", ref, s.spec.Name)
+			return nil, core.Errorf(core.CodeUnavailable, "%s: the server %s is still starting. Try again later.", what, s.spec.Name)
 		case <-s.done:
-			return nil, core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: the server %s was stopped.", ref, s.spec.Name)
+			return nil, core.Errorf(core.CodeUnavailable, "%s: the server %s was stopped.", what, s.spec.Name)
 		case <-ctx.Done():
-			return nil, ended(ctx, fmt.Sprintf("The server %s was still starting when the call of %s", s.spec.Name, ref.Name))
+			return nil, ended(ctx, fmt.Sprintf("The server %s was still starting when %s", s.spec.Name, call))
 		}
 	}
 }
@@ -187,6 +224,8 @@ func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err
 		return core.Errorf(core.CodeNeedsAuth, "The server %s wants more permission for %s (%s). Sign in again to give it.", s.spec.Name, ref.Name, l.needs())
 	case errors.As(err, &he) && (he.status == 401 || he.status == 403):
 		return core.Errorf(core.CodeNeedsAuth, "The server %s refused the call of %s (HTTP %d). Sign in, or correct the credentials in its headers.", s.spec.Name, ref.Name, he.status)
+	case errors.As(err, &he) && (he.status == 429 || he.status == 503):
+		return busy(s.spec.Name, ref, he)
 	case errors.As(err, &he) && he.status == 0:
 		return core.Errorf(core.CodeUnavailable, "The server %s cannot be reached to call %s: %s", s.spec.Name, ref.Name, sentence(netCause(he.err)))
 	case errors.As(err, &he):

@@ -26,8 +26,10 @@ type rpc interface {
 // close; both end every call on it.
 type link struct {
 	rpc
+	client  *sdk.Client
 	session *sdk.ClientSession
 	version string
+	why     string                   // this version, in a sentence
 	tools   atomic.Pointer[toolList] // of this session
 
 	ctx    context.Context // of every call; ends with the link
@@ -37,12 +39,45 @@ type link struct {
 	lost   chan struct{}
 	reason string // why it was lost; valid after lost
 	stale  chan struct{}
-	denied atomic.Bool // a request was refused for want of signing in
-	auth   *authorizer // nil where OAuth is not used
-	asks   *questions  // nil where nobody can be asked
+	asked  chan chan error // to read the tool list again, and say so
+	tried  time.Time       // when the list was last read, or could not be; the supervisor's
+	denied atomic.Bool     // a request was refused for want of signing in
+	auth   *authorizer     // nil where OAuth is not used
+	asks   *questions      // nil where nobody can be asked
+	quiet  bool            // the server tells no news by itself
+	roots  []string        // that the server knows, expanded; the supervisor's
 
 	shut func()          // ends the transport, without waiting
 	gone <-chan struct{} // nothing is left of the transport
+}
+
+// newLink makes a link whose transport is still to come.
+func newLink(ctx context.Context, cancel context.CancelFunc) *link {
+	return &link{ctx: ctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1), asked: make(chan chan error)}
+}
+
+// title returns what the server calls itself, and its version.
+func (l *link) title() (title, version string) {
+	info := l.session.InitializeResult().ServerInfo
+	if info == nil {
+		return "", ""
+	}
+	if info.Title != "" {
+		return info.Title, info.Version
+	}
+	return info.Name, info.Version
+}
+
+// announces reports whether the server tells when its tools change.
+func (l *link) announces() bool {
+	caps := l.session.InitializeResult().Capabilities
+	return !l.quiet && caps != nil && caps.Tools != nil && caps.Tools.ListChanged
+}
+
+// private reports whether the list is that of an account (MCP 2026-07-28,
+// Caching: cacheScope). The older revisions do not say.
+func (l *link) private(list *toolList) bool {
+	return list.scope == "private" || list.scope != "public" && l.auth != nil && l.auth.tok.Load() != nil
 }
 
 // needs returns the permission that the last refused request lacked, "" if it
@@ -102,8 +137,9 @@ func (l *link) watch(reason func(error) string) {
 
 // clientOptions declares nothing but what works (MCP 2025-11-25, Lifecycle,
 // capability negotiation). touch, news and the two takers are for what arrives
-// outside of an answer; q, which may be nil, is for questions.
-func clientOptions(q *questions, touch func(), news func(event.Payload), server string, progress func(token string, c core.Chunk), logged func(level, text string)) *sdk.ClientOptions {
+// outside of an answer; q, which may be nil, is for questions; roots says that
+// there are any to tell.
+func clientOptions(q *questions, touch func(), news func(event.Payload), server string, progress func(token string, c core.Chunk), logged func(level, text string), roots bool) *sdk.ClientOptions {
 	co := &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{},
 		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) { touch() },
@@ -134,6 +170,10 @@ func clientOptions(q *questions, touch func(), news func(event.Payload), server 
 				logged(level, text)
 			}
 		},
+	}
+	if roots {
+		//lint:ignore SA1019 deprecated by 2026-07-28, and in use until then
+		co.Capabilities.RootsV2 = &sdk.RootCapabilities{ListChanged: true}
 	}
 	if q != nil {
 		co.Capabilities.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
@@ -195,10 +235,14 @@ func connect(ctx context.Context, c *sdk.Client, tr sdk.Transport, limit func() 
 
 // metaModern is what every request carries in the revisions without a
 // handshake (MCP 2026-07-28, Base Protocol, _meta).
-func metaModern(o Options, version string) map[string]any {
+func metaModern(o Options, version string, roots bool) map[string]any {
 	caps := map[string]any{}
 	if o.Asker != nil {
 		caps["elicitation"] = map[string]any{"form": struct{}{}, "url": struct{}{}}
+		caps["sampling"] = struct{}{}
+	}
+	if roots {
+		caps["roots"] = struct{}{}
 	}
 	return map[string]any{
 		"io.modelcontextprotocol/protocolVersion":    version,

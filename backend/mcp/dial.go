@@ -28,14 +28,16 @@ type dialer struct {
 	procs  sync.Map // *process → struct{}: those that live
 	work   *workers
 	auths  sync.Map // name and address → *authorizer
-	eras   sync.Map // command line → struct{}: servers that do not survive the probe, or ignore it
+	memory *memory
 }
 
 // attempt is one try to reach one server. Its hooks may be nil.
 type attempt struct {
 	spec  core.ServerSpec // expanded
+	key   string          // of what is remembered of it
 	log   *logRing
-	trial bool // of a configuration that need not be one of ours
+	auth  *authorizer // nil where OAuth is not used; set by dialHTTP
+	trial bool        // of a configuration that need not be one of ours
 	state func(core.ServerState, string)
 	step  func(name string, status core.StepStatus, message string, took time.Duration)
 }
@@ -88,31 +90,39 @@ func failed(step string, fix core.Fix, final bool, format string, args ...any) *
 
 // authorizer returns what holds the sign-in of a server at an address; nil where
 // the configuration brings its own. own says that the server is a configured
-// one; for others nothing is kept in memory.
-func (d *dialer) authorizer(spec core.ServerSpec, u *url.URL, log *logRing, own bool) *authorizer {
+// one; for others nothing is kept in memory. The error is a *dialError.
+func (d *dialer) authorizer(spec core.ServerSpec, u *url.URL, log *logRing, own bool) (*authorizer, error) {
 	for k := range spec.Headers {
 		if strings.EqualFold(k, "Authorization") {
-			return nil
+			return nil, nil
 		}
 	}
 	key := spec.Name + "\x00" + u.String()
-	if known, ok := d.auths.Load(key); ok {
+	known, ok := d.auths.Load(key)
+	if ok {
 		a := known.(*authorizer)
-		if own {
-			a.log.Store(log)
+		if sameAuth(a.spec, spec.Auth) {
+			if own {
+				a.log.Store(log)
+			}
+			return a, nil
 		}
-		return a
 	}
-	var cfg AuthConfig
-	if d.o.Auth != nil {
-		cfg = d.o.Auth(spec.Name)
+	cfg, bad := d.authConfig(spec)
+	if bad != nil {
+		return nil, bad
 	}
 	fresh := newAuthorizer(spec.Name, u, cfg, &d.o, d.work, log)
-	if !own {
-		return fresh
+	fresh.spec = spec.Auth
+	switch {
+	case !own:
+		return fresh, nil
+	case ok:
+		d.auths.Store(key, fresh) // of the same server under other settings
+		return fresh, nil
 	}
 	a, _ := d.auths.LoadOrStore(key, fresh)
-	return a.(*authorizer)
+	return a.(*authorizer), nil
 }
 
 // questions returns what puts a server's questions to a person; nil where nobody
@@ -168,23 +178,22 @@ func (d *dialer) reach(ctx context.Context, a *attempt) (*link, error) {
 	return nil, failed(stepCheck, core.FixEdit, true, "Unknown transport %q. Use stdio, streamable-http or sse.", a.spec.Transport)
 }
 
-// program is a command that was found, ready to be started.
-type program struct {
+// command is a program that was found, ready to be started.
+type command struct {
 	path, dir string
 	args, env []string
-	key       string // of the command line
 }
 
-func (d *dialer) program(a *attempt) (program, error) {
+func (d *dialer) command(a *attempt) (command, error) {
 	s := a.spec
 	if strings.TrimSpace(s.Command) == "" {
-		return program{}, failed(stepCheck, core.FixEdit, true, "No command is configured. Give the program that starts the server, such as npx.")
+		return command{}, failed(stepCheck, core.FixEdit, true, "No command is configured. Give the program that starts the server, such as npx.")
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = os.TempDir()
 	}
-	p := program{dir: s.Cwd, args: s.Args, key: s.Command + "\x00" + strings.Join(s.Args, "\x00")}
+	p := command{dir: s.Cwd, args: s.Args}
 	if p.dir == "" {
 		p.dir = home
 	} else if !filepath.IsAbs(p.dir) {
@@ -245,21 +254,24 @@ func notFound(command string) *dialError {
 
 func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
 	began := time.Now()
-	p, err := d.program(a)
+	p, err := d.command(a)
 	if err != nil {
 		return nil, err
 	}
 	a.done(stepFind, began, "%s", p.path)
 	a.log.add("· ", "starting "+p.path+" "+strings.Join(p.args, " ")+" in "+p.dir)
-	era := ""
-	if _, ok := d.eras.Load(p.key); ok {
-		era = versionLegacy
-	}
+	era, why := d.era(a)
 	l, conn, err := d.tryStdio(ctx, a, p, era)
 	if err == nil {
-		if conn.silent.Load() {
-			d.eras.Store(p.key, struct{}{})
+		switch {
+		case why != "":
+		case conn.silent.Load():
+			why = fmt.Sprintf("It did not answer server/discover within %s, so initialize was used.", seconds(conn.probe))
+			d.legacy(a)
+		default:
+			why = discovered(l.version, "It does not know server/discover, so initialize was used.")
 		}
+		l.why = why
 		return l, nil
 	}
 	if ctx.Err() != nil || conn == nil {
@@ -269,7 +281,7 @@ func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
 	var de *dialError
 	switch {
 	case era != "": // what we knew of it no longer holds
-		d.eras.Delete(p.key)
+		d.memory.change(a.key, func(r *record) { r.Legacy = time.Time{} })
 		if !errors.As(err, &we) {
 			return nil, err
 		}
@@ -295,14 +307,37 @@ func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
 		}
 		return nil, err
 	}
-	if era == versionLegacy {
-		d.eras.Store(p.key, struct{}{})
+	if l.why = discovered(l.version, "It does not know server/discover, so initialize was used."); era == versionLegacy {
+		l.why = "It ended when it was asked with server/discover, so initialize was used."
+		d.legacy(a)
 	}
 	return l, nil
 }
 
+// era returns the revision to begin with, "" to find out, and why in a sentence.
+func (d *dialer) era(a *attempt) (version, why string) {
+	r := d.memory.get(a.key)
+	if !r.legacy() {
+		return "", ""
+	}
+	return versionLegacy, "Remembered from " + r.Legacy.Local().Format("2 Jan") + ": it does not answer server/discover."
+}
+
+// legacy remembers that the server must not be asked with server/discover.
+func (d *dialer) legacy(a *attempt) {
+	d.memory.change(a.key, func(r *record) { r.Legacy = time.Now() })
+}
+
+// discovered says why version is spoken with a server that was asked.
+func discovered(version, otherwise string) string {
+	if version >= versionModern {
+		return "It answered server/discover."
+	}
+	return otherwise
+}
+
 // tryStdio starts the process once. A nil connection says that it did not start.
-func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string) (*link, *stdioConn, error) {
+func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string) (*link, *stdioConn, error) {
 	select {
 	case d.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -325,9 +360,18 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string
 		d.procs.Delete(proc)
 		forget()
 	}
-	conn := newStdioConn(proc, lim.Probe, lim.MaxFrame)
+	limit, isRunner, probe := lim.Start, runner(a.spec.Command), lim.Probe
+	if isRunner {
+		limit = max(limit, lim.StartRunner)
+	}
+	own := time.Duration(a.spec.ConnectTimeoutMS) * time.Millisecond
+	if own > 0 { // the older handshake must fit into it too
+		limit, probe = own, min(probe, own/2)
+	}
+	conn := newStdioConn(proc, probe, lim.MaxFrame)
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1), gone: conn.gone, shut: conn.close}
+	l := newLink(lctx, cancel)
+	l.gone, l.shut = conn.gone, conn.close
 	conn.junk = func(line []byte) {
 		if conn.junked.Add(1) <= 50 {
 			a.log.add("stdout: ", short(string(line), 300))
@@ -338,27 +382,25 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string
 	conn.logged = func(level, text string) { a.log.add(level+": ", text) }
 	conn.begin()
 
-	limit, isRunner := lim.Start, runner(a.spec.Command)
-	if isRunner {
-		limit = max(limit, lim.StartRunner)
-	}
 	a.to(core.StateNegotiating, "Waiting for an answer…")
 	began = time.Now()
 	l.asks = d.questions(lctx, a.spec.Name, conn.running)
-	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
-		clientOptions(l.asks, l.touch, d.news(a), a.spec.Name, func(string, core.Chunk) {}, func(string, string) {}))
-	told := false
-	session, end, err := connect(ctx, client, conn, func() time.Duration {
-		if waited := time.Since(began); !told && waited > 2*time.Second && !conn.spoke.Load() {
-			told = true
+	l.client = sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
+		clientOptions(l.asks, l.touch, d.news(a), a.spec.Name, func(string, core.Chunk) {}, func(string, string) {}, len(a.spec.Roots) > 0))
+	l.roots = a.spec.Roots
+	offerRoots(l.client, nil, l.roots)
+	told, first := time.Duration(0), d.memory.get(a.key).FetchedAt.IsZero()
+	session, end, err := connect(ctx, l.client, conn, func() time.Duration {
+		if waited := time.Since(began); waited-told > 2*time.Second && !conn.spoke.Load() {
 			switch {
-			case isRunner:
-				a.to(core.StateInstalling, fmt.Sprintf("%s is fetching the server; the first start can take a minute…", filepath.Base(a.spec.Command)))
-			default:
+			case isRunner && first: // it never answered, so there was nothing to start yet
+				a.to(core.StateInstalling, fmt.Sprintf("Installing the package with %s (first run), %s", filepath.Base(a.spec.Command), seconds(waited)))
+			case told == 0:
 				a.to(core.StateNegotiating, "Still waiting for an answer…")
 			}
+			told = waited
 		}
-		if conn.silent.Load() { // it gets the whole time again for the older handshake
+		if conn.silent.Load() && own == 0 { // it gets the whole time again for the older handshake
 			return max(limit, lim.Probe+lim.Start)
 		}
 		return limit
@@ -388,7 +430,7 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p program, era string
 	}
 	l.session = session
 	l.version = session.InitializeResult().ProtocolVersion
-	l.rpc = newStdioRPC(conn, session, d.o, l.version)
+	l.rpc = newStdioRPC(conn, session, d.o, l.version, len(a.spec.Roots) > 0)
 	l.gone = goneAfter(conn.gone, end)
 	l.watch(func(error) string {
 		select {
@@ -429,9 +471,9 @@ func explainStdio(spec core.ServerSpec, c *stdioConn, err error, died bool, wait
 		de.exited = true
 		de.detail = "Exit: " + c.proc.fate()
 	case errors.Is(err, context.DeadlineExceeded) && !c.spoke.Load():
-		de = failed(stepHandshake, core.FixShowLog, true, "%s did not answer within %s. Check that its command starts an MCP server on standard input and output.%s", spec.Name, seconds(waited), because)
+		de = failed(stepHandshake, core.FixShowLog, true, "%s did not answer within %s. Check that its command starts an MCP server on standard input and output. If it only needs longer, raise the time limit for connecting in its settings.%s", spec.Name, seconds(waited), because)
 	case errors.Is(err, context.DeadlineExceeded):
-		de = failed(stepHandshake, core.FixShowLog, true, "%s did not finish the handshake within %s.%s", spec.Name, seconds(waited), because)
+		de = failed(stepHandshake, core.FixShowLog, true, "%s did not finish the handshake within %s. If it only needs longer, raise the time limit for connecting in its settings.%s", spec.Name, seconds(waited), because)
 	case errors.As(err, &we):
 		de = failed(stepHandshake, core.FixShowLog, true, "%s refused the handshake: %s", spec.Name, sentence(we.Message))
 	default:

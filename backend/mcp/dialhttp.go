@@ -44,11 +44,25 @@ func (d *dialer) dialHTTP(ctx context.Context, a *attempt) (*link, error) {
 			return nil, failed(stepCheck, core.FixEdit, true, "The header %q of %s cannot be sent. Remove line breaks and spaces from it.", k, a.spec.Name)
 		}
 	}
+	auth, err := d.authorizer(a.spec, u, a.log, !a.trial)
+	if err != nil {
+		return nil, err
+	}
+	a.auth = auth
 	a.to(core.StateNegotiating, "Waiting for an answer of "+u.Host+"…")
 	a.log.add("· ", "connecting to "+u.Redacted())
 	if a.spec.Transport == core.TransportSSE {
 		l, _, err := d.tryHTTP(ctx, a, u, true)
 		return l, err
+	}
+	if d.memory.get(a.key).Transport == core.TransportSSE {
+		if l, _, err := d.tryHTTP(ctx, a, u, true); err == nil {
+			l.why = "Remembered: it speaks the older HTTP with SSE, which has initialize only."
+			return l, nil
+		} else if ctx.Err() != nil {
+			return nil, err
+		}
+		d.memory.change(a.key, func(r *record) { r.Transport = "" })
 	}
 	l, refused, err := d.tryHTTP(ctx, a, u, false)
 	if err == nil || !refused || ctx.Err() != nil {
@@ -58,6 +72,7 @@ func (d *dialer) dialHTTP(ctx context.Context, a *attempt) (*link, error) {
 	// initialize may be a server of 2024-11-05.
 	if l, _, err2 := d.tryHTTP(ctx, a, u, true); err2 == nil {
 		a.log.add("· ", "the server speaks the older HTTP with SSE")
+		d.memory.change(a.key, func(r *record) { r.Transport = core.TransportSSE })
 		return l, nil
 	}
 	return nil, err
@@ -67,20 +82,23 @@ func (d *dialer) dialHTTP(ctx context.Context, a *attempt) (*link, error) {
 // 404 or 405.
 func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) (_ *link, refused bool, _ error) {
 	lim := d.o.Limits
+	if own := time.Duration(a.spec.ConnectTimeoutMS) * time.Millisecond; own > 0 { // what is tried in vain must leave time for the rest
+		lim.Connect, lim.Probe, lim.Stream = own, min(lim.Probe, own/2), min(lim.Stream, own/3)
+	}
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 16
 	base.TLSHandshakeTimeout = 10 * time.Second
 	conns := &connSet{dial: base.DialContext, open: map[net.Conn]struct{}{}}
 	base.DialContext = conns.dialContext
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	l := &link{ctx: lctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1)}
+	l := newLink(lctx, cancel)
 	context.AfterFunc(lctx, conns.endCalls) // what is in flight ends with the link
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
 	rt := &roundTripper{base: &tapped{base, a.log}, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
 	for k, v := range a.spec.Headers {
 		rt.header.Set(k, v)
 	}
-	if rt.auth = d.authorizer(a.spec, u, a.log, !a.trial); rt.auth != nil {
+	if rt.auth = a.auth; rt.auth != nil {
 		l.auth = rt.auth
 		a.log.secrets.also.Store(&rt.auth.hidden)
 	}
@@ -89,19 +107,23 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	rt.logged = func(level, text string) { a.log.add(level+": ", text) }
 	r := &httpRPC{rt: rt, ctx: lctx, sinks: map[string]*sink{}}
 	l.asks = d.questions(lctx, a.spec.Name, r.running)
-	client := sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
+	l.client = sdk.NewClient(&sdk.Implementation{Name: d.o.ClientName, Version: d.o.ClientVersion},
 		clientOptions(l.asks, l.touch, d.news(a), a.spec.Name, r.progress, func(level, text string) {
 			rt.logged(level, text)
 			r.logged(level, text)
-		}))
+		}, len(a.spec.Roots) > 0))
+	l.roots = a.spec.Roots
+	offerRoots(l.client, nil, l.roots)
 	hc := &http.Client{Transport: rt}
-	var tr sdk.Transport = &sdk.StreamableClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame}
-	era := ""
+	l.quiet = !sse && d.memory.get(a.key).quiet()
+	var tr sdk.Transport = &sdk.StreamableClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame, DisableStandaloneSSE: l.quiet}
+	era, why := d.era(a)
 	if sse {
+		why = "It speaks the older HTTP with SSE, which has initialize only."
 		tr, era = &sdk.SSEClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame}, versionLegacy
 	}
 	began := time.Now()
-	session, end, err := connect(ctx, client, tr, func() time.Duration { return lim.Connect }, era)
+	session, end, err := connect(ctx, l.client, tr, func() time.Duration { return lim.Connect }, era)
 	if err != nil {
 		cancel()
 		rt.closed.Store(true)
@@ -113,6 +135,10 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 			return nil, false, ctx.Err()
 		}
 		status, denied, body := rt.state()
+		if era != "" && !sse && denied == 0 && status != 0 { // what we knew of it no longer holds
+			d.memory.change(a.key, func(r *record) { r.Legacy = time.Time{} })
+			return d.tryHTTP(ctx, a, u, false)
+		}
 		refused = status == 400 || status == 404 || status == 405
 		return nil, refused && denied == 0, explainHTTP(a.spec, u, err, status, denied, body, time.Since(began))
 	}
@@ -120,6 +146,15 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l.denied.Store(false) // that was the probe
 	l.version = session.InitializeResult().ProtocolVersion
 	r.modern = l.version >= versionModern
+	switch {
+	case why != "":
+	case rt.mute.Load():
+		why = fmt.Sprintf("It did not answer server/discover within %s, so initialize was used.", seconds(rt.probe))
+		d.legacy(a)
+	default:
+		why = discovered(l.version, "It does not know server/discover, so initialize was used.")
+	}
+	l.why = why
 	l.rpc = r
 	gone := make(chan struct{})
 	l.gone = gone
@@ -132,6 +167,10 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 		close(gone)
 	}
 	l.watch(func(err error) string {
+		if rt.gets.Load() > streamEnds {
+			d.memory.change(a.key, func(r *record) { r.Quiet = time.Now() })
+			a.log.add("· ", "the server keeps ending its stream of news; going on without it")
+		}
 		if err != nil {
 			return "The connection ended: " + sentence(err.Error())
 		}
@@ -155,7 +194,7 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	case denied != 0:
 		de = needsSignIn(spec, denied)
 	case errors.Is(err, context.DeadlineExceeded):
-		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s.", u.Host, seconds(waited))
+		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s. If it only needs longer, raise the time limit for connecting in the settings of %s.", u.Host, seconds(waited), spec.Name)
 	case status >= 400 && status != 200:
 		de = failed(stepHandshake, core.FixEdit, false, "%s answered HTTP %d (%s) instead of speaking MCP. Check the URL: many servers want /mcp at its end.", u.Host, status, http.StatusText(status))
 		if status >= 500 || status == 429 {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -32,11 +33,15 @@ type questions struct {
 	server  string
 	ctx     context.Context // of the link: no question outlives it
 	calls   func() []*sink  // the calls that run now
+	asking  atomic.Int64
 	samples *rate.Limiter
 
 	mu    sync.Mutex
 	ended map[string]chan struct{} // by elicitation id: visits that somebody waits for
 }
+
+// open reports whether a person is being asked. q may be nil.
+func (q *questions) open() bool { return q != nil && q.asking.Load() > 0 }
 
 type sinkKey struct{}
 
@@ -69,6 +74,7 @@ func (q *questions) during(ctx context.Context, message string) (callID string, 
 		}
 	}
 	tell()
+	q.asking.Add(1)
 	stop, gone := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(gone)
@@ -86,6 +92,7 @@ func (q *questions) during(ctx context.Context, message string) (callID string, 
 	return callID, func() {
 		close(stop)
 		<-gone
+		q.asking.Add(-1)
 		tell() // the server's own time begins anew
 	}
 }

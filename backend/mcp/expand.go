@@ -41,6 +41,11 @@ func expand(ctx context.Context, spec core.ServerSpec, lookup func(context.Conte
 		out.Args[i] = tilde(e.text(a))
 	}
 	out.Headers = e.values(spec.Headers)
+	out.Roots = make([]string, len(spec.Roots))
+	for i, r := range spec.Roots {
+		out.Roots[i] = tilde(e.text(r))
+	}
+	out.Auth = e.auth(spec.Auth)
 	hide.learn(e.secrets)
 	sort.Strings(e.missing)
 	return out, slices.Compact(e.missing)

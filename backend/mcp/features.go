@@ -18,9 +18,10 @@ const (
 	promptsTool   = "prompts"
 )
 
-// featuresOf says what a server declares beside tools.
-func featuresOf(caps *sdk.ServerCapabilities) []core.Feature {
+// features says what the server declares beside tools.
+func (l *link) features() []core.Feature {
 	var out []core.Feature
+	caps := l.session.InitializeResult().Capabilities
 	if caps == nil {
 		return nil
 	}
@@ -277,7 +278,8 @@ func (m *Manager) Subscribe(ctx context.Context, server, uri string) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.ready(ctx, core.ToolRef{Kind: core.ToolFeature, Server: server, Name: "resources/subscribe"})
+	defer s.use()()
+	l, err := s.ready(ctx, "The resource "+uri+" cannot be watched", "the wish to watch "+uri, nil)
 	if err != nil {
 		return err
 	}

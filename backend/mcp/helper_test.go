@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 // quick are limits under which faults show within a test's patience.
 func quick() Limits {
 	return Limits{Start: 3 * time.Second, StartRunner: 60 * time.Second, Connect: 5 * time.Second, Probe: 400 * time.Millisecond, Stream: 400 * time.Millisecond,
-		ListPage: 3 * time.Second, Grace: 300 * time.Millisecond, BackoffMin: 20 * time.Millisecond, BackoffMax: 200 * time.Millisecond}
+		ListPage: 3 * time.Second, ListGap: 20 * time.Millisecond, Grace: 300 * time.Millisecond, BackoffMin: 20 * time.Millisecond, BackoffMax: 200 * time.Millisecond}
 }
 
 // world is a manager with what it told the outside.

@@ -160,7 +160,6 @@ func TestHTTPCallFailures(t *testing.T) {
 		text  string
 	}{
 		{testmcp.CallDenied, core.CodeNeedsAuth, "HTTP 401"},
-		{testmcp.Busy, core.CodeUnavailable, "HTTP 503"},
 		{testmcp.BrokenJSON, core.CodeUnavailable, "not valid JSON"},
 		{testmcp.CutCall, core.CodeUnavailable, ""},
 	} {
@@ -176,9 +175,6 @@ func TestHTTPCallFailures(t *testing.T) {
 			if c.fault == testmcp.CallDenied {
 				w.until("s", core.StateNeedsSignIn)
 				assert.NotEmpty(t, w.Tools("s"), "the tools stay known")
-			}
-			if c.fault == testmcp.Busy {
-				echoes(t, w, "s")
 			}
 		})
 	}

@@ -40,6 +40,8 @@ type roundTripper struct {
 	logged   func(level, text string)
 
 	closed atomic.Bool
+	mute   atomic.Bool  // the probe got no answer
+	gets   atomic.Int32 // streams of news that were opened
 
 	mu      sync.Mutex
 	statusI int    // of the last answer to initialize; 0: none
@@ -102,6 +104,9 @@ func (t *roundTripper) get(req *http.Request, l *lift) (*http.Response, error) {
 		resp.Header.Del("Content-Type") // whatever it calls itself, it is not a stream
 		return resp, nil
 	}
+	if mediaType(resp) == "text/event-stream" {
+		t.gets.Add(1)
+	}
 	if l != nil && mediaType(resp) == "text/event-stream" {
 		resp.Body = newEventBody(resp.Body, l, t.logged)
 	}
@@ -132,6 +137,7 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 			return resp, nil
 		}
 		l.id, l.raw, l.status, l.lost = string(e.id), nil, resp.StatusCode, false
+		l.after = retryAfter(resp.Header)
 		l.modern, l.max = req.Header.Get("Mcp-Protocol-Version") >= versionModern, t.maxBody
 		if resp.StatusCode/100 != 2 {
 			if had := req.Header.Get("Mcp-Session-Id") != ""; had && resp.StatusCode == http.StatusBadRequest {
@@ -190,6 +196,7 @@ func (t *roundTripper) discover(req *http.Request, fresh func(context.Context) *
 		late := ctx.Err() != nil && req.Context().Err() == nil
 		cancel()
 		if late {
+			t.mute.Store(true)
 			return fake(req, http.StatusNotFound, "", "the probe timed out"), nil
 		}
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 )
 
 // lift takes the result of one request off an HTTP answer before the SDK
@@ -23,9 +24,10 @@ type lift struct {
 	// caller after the SDK has returned the answer to it.
 	id     string // of the last attempt
 	modern bool
-	raw    []byte // the result; nil if none was taken
-	status int    // of the last HTTP answer
-	lost   bool   // that answer says that the session is unknown
+	raw    []byte        // the result; nil if none was taken
+	status int           // of the last HTTP answer
+	after  time.Duration // that it wants us to wait
+	lost   bool          // that answer says that the session is unknown
 	max    int
 }
 
@@ -45,8 +47,9 @@ func liftOf(ctx context.Context) *lift {
 func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 	e, ok := outline(msg)
 	if !ok {
-		if json.Valid(msg) {
-			return msg // a batch
+		var batch []json.RawMessage
+		if json.Unmarshal(msg, &batch) == nil {
+			return l.takeAll(batch, logged)
 		}
 		return failure(l.id, codeBroken, "the server's answer is not valid JSON")
 	}
@@ -93,6 +96,18 @@ func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 	return []byte(`{"jsonrpc":"2.0","id":` + l.id + `,"result":` + body + `}`)
 }
 
+// takeAll looks at a batch (MCP 2025-03-26), which the SDK cannot read, and
+// returns the answer that is in it; nil if it is not.
+func (l *lift) takeAll(batch []json.RawMessage, logged func(level, text string)) (answer []byte) {
+	for _, msg := range batch {
+		seen := l.take(msg, logged)
+		if e, ok := outline(msg); ok && e.method == nil && string(e.id) == l.id {
+			answer = seen
+		}
+	}
+	return answer
+}
+
 // resultType reads the member of that name (MCP 2026-07-28, Result).
 func resultType(result []byte) (t string) {
 	members(result, func(key, val []byte) {
@@ -121,7 +136,9 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 		case err != nil:
 			return 0, err
 		default:
-			msg = b.l.take(bytes.TrimSpace(msg), b.logged)
+			if msg = b.l.take(bytes.TrimSpace(msg), b.logged); msg == nil {
+				msg = failure(b.l.id, codeBroken, "the server's answer is not one to the request")
+			}
 		}
 		b.r = bytes.NewReader(msg)
 	}

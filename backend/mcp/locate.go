@@ -16,9 +16,9 @@ func (m *Manager) Locate(ctx context.Context, spec core.ServerSpec) (string, err
 	}
 	ring := &logRing{}
 	expanded, err := m.d.expandSpec(ctx, spec, &ring.secrets)
-	var p program
+	var p command
 	if err == nil {
-		p, err = m.d.program(&attempt{spec: expanded, log: ring})
+		p, err = m.d.command(&attempt{spec: expanded, log: ring})
 	}
 	var de *dialError
 	if errors.As(err, &de) {

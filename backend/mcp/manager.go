@@ -25,12 +25,19 @@ type Manager struct {
 
 	mu     sync.Mutex // serialises Apply and Close; never held while waiting
 	closed bool
-	logs   map[string]*logRing
+	seats  map[string]*seat
+	swept  bool // memory was swept
 
 	fleet atomic.Pointer[fleet]
 
 	changeMu sync.Mutex
 	change   chan struct{} // closed at the next change of any status
+}
+
+// seat is what a server of a name shares with those before and after it.
+type seat struct {
+	log logRing
+	mu  sync.Mutex // orders what is published
 }
 
 // fleet is one immutable set of supervisors.
@@ -43,9 +50,9 @@ type fleet struct {
 // left behind according to the ledger in Options.StateDir.
 func New(o Options) *Manager {
 	o = o.withDefaults()
-	m := &Manager{o: o, logs: map[string]*logRing{}, change: make(chan struct{})}
+	m := &Manager{o: o, seats: map[string]*seat{}, change: make(chan struct{})}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.d = &dialer{o: o, paths: newPathFinder(m.ctx, o.Shell), slots: make(chan struct{}, max(4, runtime.NumCPU())), ledger: newLedger(o.StateDir), work: &workers{ctx: m.ctx}}
+	m.d = &dialer{o: o, paths: newPathFinder(m.ctx, o.Shell), slots: make(chan struct{}, max(4, runtime.NumCPU())), ledger: newLedger(o.StateDir), memory: newMemory(o.CacheDir), work: &workers{ctx: m.ctx}}
 	m.fleet.Store(&fleet{named: map[string]*server{}})
 	m.wg.Go(m.watchClock)
 	if n := m.d.ledger.sweep(); n > 0 {
@@ -55,21 +62,29 @@ func New(o Options) *Manager {
 }
 
 // Apply makes specs the configured servers: it starts the new ones, stops those
-// that are gone, restarts those that changed and leaves the others alone. It
-// returns at once. Of several specs with one name the first counts.
+// that are gone, restarts those that changed and leaves the others alone. What
+// does not concern the program, such as time limits and tools that are turned
+// off, changes without a restart. It returns at once. Of several specs with one
+// name the first counts.
 func (m *Manager) Apply(specs []core.ServerSpec) {
-	if m.apply(specs) {
+	tuned, ok := m.apply(specs)
+	for s, spec := range tuned {
+		s.tune(spec)
+	}
+	if ok {
 		m.notify("")
 	}
 }
 
-// apply reports false when the manager is closed.
-func (m *Manager) apply(specs []core.ServerSpec) bool {
+// apply returns the servers whose settings change, and false when the manager is
+// closed.
+func (m *Manager) apply(specs []core.ServerSpec) (tuned map[*server]core.ServerSpec, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return false
+		return nil, false
 	}
+	tuned = map[*server]core.ServerSpec{}
 	old := m.fleet.Load()
 	next := &fleet{named: make(map[string]*server, len(specs))}
 	var gone []string
@@ -81,21 +96,22 @@ func (m *Manager) apply(specs []core.ServerSpec) bool {
 		}
 		prev := old.named[spec.Name]
 		s := prev
-		if prev == nil || !reflect.DeepEqual(prev.spec, spec) {
-			ring := m.logs[spec.Name]
-			if ring == nil {
-				ring = &logRing{news: func() { m.o.Emit(event.ServerActivity{Server: spec.Name}) }}
-				m.logs[spec.Name] = ring
+		if prev == nil || !reflect.DeepEqual(program(prev.spec), program(spec)) {
+			place := m.seats[spec.Name]
+			if place == nil {
+				place = &seat{}
+				place.log.news = func() { m.o.Emit(event.ServerActivity{Server: spec.Name}) }
+				m.seats[spec.Name] = place
 			}
-			s = newServer(m, spec, ring)
+			s = newServer(m, spec, place)
 			starts = append(starts, start{s, prev})
 			if prev != nil {
 				prev.silent.Store(true)
-				if sameProgram(prev.spec, spec) { // its tools stay known while it restarts
-					s.tools.Store(prev.tools.Load())
-				}
+				s.follow(prev)
 				prev.stop()
 			}
+		} else if !reflect.DeepEqual(*prev.live.Load(), spec) {
+			tuned[prev] = spec
 		} else if prev.status.Load().State == core.StateNeedsValues {
 			prev.connect() // the value may be there by now
 		}
@@ -106,9 +122,18 @@ func (m *Manager) apply(specs []core.ServerSpec) bool {
 		if next.named[name] == nil {
 			s.silent.Store(true)
 			s.stop()
-			delete(m.logs, name)
+			delete(m.seats, name)
+			m.d.memory.forget(name)
 			gone = append(gone, name)
 		}
+	}
+	if !m.swept {
+		m.swept = true
+		names := make(map[string]bool, len(next.named))
+		for n := range next.named {
+			names[n] = true
+		}
+		m.wg.Go(func() { m.d.memory.sweep(names) })
 	}
 	m.fleet.Store(next)
 	for _, st := range starts {
@@ -121,11 +146,14 @@ func (m *Manager) apply(specs []core.ServerSpec) bool {
 			again := m.fleet.Load().named[name] != nil
 			m.mu.Unlock()
 			if !again {
+				s := old.named[name]
+				s.seat.mu.Lock()
+				defer s.seat.mu.Unlock()
 				m.o.Publish(name, nil)
 			}
 		})
 	}
-	return true
+	return tuned, true
 }
 
 // sameProgram reports whether both configurations reach the same server.
@@ -157,13 +185,14 @@ func (m *Manager) Status() []core.ServerStatus {
 	return out
 }
 
-// Tools returns the tools of a server as they were last listed, in the server's
-// order, or nil if there is no such server or it is off. It never waits. The
+// Tools returns the tools of a server as they were last listed, now or in an
+// earlier run, in the server's order, or nil if there is no such server, or it is
+// off or was never reached. It never waits. The
 // slice is shared and must not be modified.
 func (m *Manager) Tools(server string) []core.Tool {
 	if s := m.fleet.Load().named[server]; s != nil {
-		if l := s.tools.Load(); l != nil {
-			return l.tools
+		if l := s.shown.Load(); l != nil {
+			return *l
 		}
 	}
 	return nil

@@ -42,6 +42,10 @@ type Options struct {
 	// StateDir is a folder for the ledger of running processes, by which a later
 	// start finds the servers that a crash left behind. "" means none.
 	StateDir string
+	// CacheDir is a folder for what was learned about the servers, one file each:
+	// their tools, and how they are spoken to. By it a later start knows the tools
+	// before the servers run. "" means none.
+	CacheDir string
 	// Shell is the login shell that is asked for its PATH. "" means that of the
 	// person ($SHELL); "none" means that no shell is asked.
 	Shell string
@@ -64,6 +68,9 @@ type Limits struct {
 	// ListPage bounds one page of tools/list; 5 s. List bounds all of them; 30 s.
 	ListPage time.Duration
 	List     time.Duration
+	// ListGap is the shortest age at which a list counts as old, whatever the
+	// server or its settings say; 5 s.
+	ListGap time.Duration
 	// Pages and Tools cap the listing: 100 pages, 5,000 tools.
 	Pages int
 	Tools int
@@ -95,6 +102,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Stream, 8*time.Second)
 	def(&l.ListPage, 5*time.Second)
 	def(&l.List, 30*time.Second)
+	def(&l.ListGap, 5*time.Second)
 	def(&l.Grace, 2*time.Second)
 	def(&l.BackoffMin, time.Second)
 	def(&l.BackoffMax, time.Minute)

@@ -26,7 +26,8 @@ func (m *Manager) Request(ctx context.Context, server, method string, params jso
 		return nil, err
 	}
 	ref := core.ToolRef{Kind: core.ToolMCP, Server: server, Name: method}
-	l, err := s.ready(ctx, ref)
+	defer s.use()()
+	l, err := s.ready(ctx, method+" cannot be asked of "+server, "the request "+method, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -41,8 +41,8 @@ type logRing struct {
 	kept   int // bytes of the frames
 }
 
-// record is one line or one message.
-type record struct {
+// note is one line or one message.
+type note struct {
 	seq   int64
 	at    time.Time
 	kind  core.ActivityKind
@@ -55,17 +55,17 @@ type record struct {
 
 // queue is a list that grows at its end and shrinks at its begin.
 type queue struct {
-	items []record
+	items []note
 	from  int
 }
 
-func (q *queue) all() []record { return q.items[q.from:] }
+func (q *queue) all() []note { return q.items[q.from:] }
 
-func (q *queue) push(r record) { q.items = append(q.items, r) }
+func (q *queue) push(r note) { q.items = append(q.items, r) }
 
-func (q *queue) pop() record {
+func (q *queue) pop() note {
 	r := q.items[q.from]
-	q.items[q.from] = record{}
+	q.items[q.from] = note{}
 	if q.from++; q.from > 64 && q.from > len(q.items)/2 {
 		q.items = append(q.items[:0], q.items[q.from:]...)
 		clear(q.items[len(q.items):cap(q.items)])
@@ -81,7 +81,7 @@ func (r *logRing) add(what, text string) {
 	if len(text) > logWidth {
 		text = text[:logWidth] + "…"
 	}
-	rec := record{at: time.Now(), text: strings.ToValidUTF8(text, "\ufffd")}
+	rec := note{at: time.Now(), text: strings.ToValidUTF8(text, "\ufffd")}
 	switch what {
 	case "":
 		rec.kind = core.ActivityStderr
@@ -109,7 +109,7 @@ func (r *logRing) frame(kind core.ActivityKind, msg []byte) { r.sized(kind, msg,
 
 // sized is frame for a message of which only the begin and the end are at hand.
 func (r *logRing) sized(kind core.ActivityKind, msg, end []byte, size int) {
-	rec := record{at: time.Now(), kind: kind, size: size}
+	rec := note{at: time.Now(), kind: kind, size: size}
 	if end == nil && len(msg) > frameHead+frameEnd {
 		msg, end = msg[:frameHead], msg[len(msg)-frameEnd:]
 	}

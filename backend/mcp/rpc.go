@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,10 +23,10 @@ type stdioRPC struct {
 	meta    []byte // members of _meta for every request, "" in revisions with a handshake
 }
 
-func newStdioRPC(c *stdioConn, s *sdk.ClientSession, o Options, version string) *stdioRPC {
+func newStdioRPC(c *stdioConn, s *sdk.ClientSession, o Options, version string, roots bool) *stdioRPC {
 	r := &stdioRPC{conn: c, session: s}
 	if version >= versionModern {
-		b, _ := json.Marshal(metaModern(o, version))
+		b, _ := json.Marshal(metaModern(o, version, roots))
 		r.meta = b[1 : len(b)-1]
 	}
 	return r
@@ -173,8 +174,9 @@ func (r *httpRPC) listTools(ctx context.Context, cursor string) ([]byte, error) 
 
 // httpError is an HTTP request that got no answer to its message.
 type httpError struct {
-	status  int  // 0: no answer at all
-	session bool // the server no longer knows the session
+	status  int           // 0: no answer at all
+	session bool          // the server no longer knows the session
+	after   time.Duration // that the server wants us to wait; 0: it does not say
 	err     error
 }
 
@@ -203,7 +205,7 @@ func (r *httpRPC) explain(ctx context.Context, err error, l *lift) error {
 	if status/100 == 2 {
 		return errLost // the stream ended without the answer
 	}
-	return &httpError{status: status, err: err}
+	return &httpError{status: status, after: l.after, err: err}
 }
 
 // codeRejected is the code of the SDK's marker for a request that was not sent

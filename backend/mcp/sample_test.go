@@ -34,6 +34,10 @@ func TestSamplingGoesThroughAPerson(t *testing.T) {
 		assert.Equal(t, Sample{Server: "s", CallID: "call-" + testmcp.AskSample, Sampling: core.Sampling{SystemPrompt: "Be short.", MaxTokens: 50,
 			Hints: []string{"small"}, Messages: []core.SamplingMessage{{Role: "user", Text: "Say hi."}}}}, seen[0])
 
+		res, err = w.asks("s", testmcp.ClientCaps, `{}`)
+		require.NoError(t, err)
+		assert.Contains(t, res.Text(), `"sampling"`, "a server may ask only what was declared")
+
 		answer = SampleAnswer{Action: Decline, Text: "hi"}
 		res, err = w.asks("s", testmcp.AskSample, `{}`)
 		if err == nil { // in the older revision the server hears of the no, and makes of it what it wants

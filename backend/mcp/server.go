@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,38 +30,59 @@ const (
 // others read are the atomic snapshots.
 type server struct {
 	m    *Manager
-	spec core.ServerSpec
+	spec core.ServerSpec // as it was started; what is in use of its settings is in live
+	key  string          // of what is remembered of it
+	seat *seat
 	log  *logRing
 	ctx  context.Context
 	stop context.CancelFunc
 	done chan struct{}
 
-	status   atomic.Pointer[core.ServerStatus]
-	tools    atomic.Pointer[toolList]
-	features atomic.Pointer[[]core.Feature]
-	link     atomic.Pointer[link]
-	silent   atomic.Bool // replaced or removed: tell nobody any more
+	status atomic.Pointer[core.ServerStatus]
+	live   atomic.Pointer[core.ServerSpec]
+	tools  atomic.Pointer[toolList]    // as listed
+	shown  atomic.Pointer[[]core.Tool] // the same as published
+	link   atomic.Pointer[link]
+	silent atomic.Bool // replaced or removed: tell nobody any more
 
 	mu        sync.Mutex
 	paused    bool               // disconnected by hand
+	wanted    bool               // to be connected: always, since a call, or since a person asked
+	using     int                // calls that need it
+	used      time.Time          // the end of the last one, or of its start
 	interrupt context.CancelFunc // ends what the supervisor does now
 	changed   chan struct{}      // closed at the next change of status
 	watched   map[string]bool    // the resources that somebody subscribed to
 
 	until atomic.Pointer[time.Time] // the end of the sign-in that is under way; nil for none
 	poke  chan struct{}             // until changed
+	tuned chan struct{}             // live changed
+	drop  atomic.Bool               // forget the tools of who signed out
 }
 
 // newServer makes a supervisor and its first status; run starts it.
-func newServer(m *Manager, spec core.ServerSpec, log *logRing) *server {
-	s := &server{m: m, spec: spec, log: log, done: make(chan struct{}), changed: make(chan struct{}), interrupt: func() {}, poke: make(chan struct{}, 1)}
+func newServer(m *Manager, spec core.ServerSpec, place *seat) *server {
+	s := &server{m: m, spec: spec, key: keyOf(spec), seat: place, log: &place.log, wanted: spec.Start == core.StartWithApp, tuned: make(chan struct{}, 1), done: make(chan struct{}), changed: make(chan struct{}), interrupt: func() {}, poke: make(chan struct{}, 1)}
 	s.ctx, s.stop = context.WithCancel(m.ctx)
+	s.live.Store(&spec)
 	st := core.ServerStatus{Name: spec.Name, Transport: spec.Transport, State: core.StateStarting, Message: "Starting…", Since: now()}
 	if spec.Disabled {
 		st.State, st.Message, st.Fix = core.StateOff, "Off.", core.FixReconnect
 	}
 	s.status.Store(&st)
 	return s
+}
+
+// follow takes over from the server of the same name that s replaces, which has
+// not been stopped yet.
+func (s *server) follow(prev *server) {
+	if sameProgram(prev.spec, s.spec) { // its tools stay known while it restarts
+		s.tools.Store(prev.tools.Load())
+		s.shown.Store(prev.shown.Load())
+	}
+	prev.mu.Lock()
+	defer prev.mu.Unlock()
+	s.wanted = s.wanted || s.spec.Start == core.StartManual && prev.spec.Start == core.StartManual && prev.wanted && !prev.paused
 }
 
 func now() string { return time.Now().UTC().Format(time.RFC3339Nano) }
@@ -81,7 +101,7 @@ func (s *server) update(f func(*core.ServerStatus)) {
 	close(s.changed)
 	s.changed = make(chan struct{})
 	s.mu.Unlock()
-	if next.State != old.State || next.Message != old.Message {
+	if next.State != old.State || next.Message != old.Message && next.State != core.StateInstalling { // which counts seconds
 		s.log.add("· ", string(next.State)+": "+next.Message)
 	}
 	if !s.silent.Load() {
@@ -109,42 +129,56 @@ func (s *server) wait() <-chan struct{} {
 func (s *server) connect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.paused = false
+	s.paused, s.wanted, s.used = false, true, time.Now()
 	s.interrupt()
 }
 
 func (s *server) disconnect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.paused = true
+	s.paused, s.wanted = true, s.spec.Start == core.StartWithApp
 	s.interrupt()
 }
 
-// epoch begins a stretch of work that connect and disconnect interrupt.
-func (s *server) epoch() (ctx context.Context, cancel context.CancelFunc, paused bool) {
+// epoch begins a stretch of work that connect, disconnect and demand interrupt.
+func (s *server) epoch() (ctx context.Context, cancel context.CancelFunc, paused, wanted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ctx, cancel = context.WithCancel(s.ctx)
 	s.interrupt = cancel
-	return ctx, cancel, s.paused
+	return ctx, cancel, s.paused, s.wanted
 }
 
 // run supervises until the server is stopped. after is the supervisor that it
 // replaces, whose process must be gone first; nil for none.
 func (s *server) run(after *server) {
 	defer close(s.done)
+	s.recall()
 	if after != nil {
 		<-after.done
-		if s.tools.Load() == nil && !s.silent.Load() {
-			s.m.o.Publish(s.spec.Name, nil) // its tools are those of another program
-		}
+		s.seat.mu.Lock()
+		s.show(true) // with its own settings; or none, if those were the tools of another program
+		s.seat.mu.Unlock()
+	}
+	if s.spec.Start == core.StartOnDemand && s.m.d.memory.get(s.key).Tools == nil {
+		s.demand() // once, to learn its tools
 	}
 	for s.ctx.Err() == nil {
-		ctx, cancel, paused := s.epoch()
-		if paused || s.spec.Disabled {
+		ctx, cancel, paused, wanted := s.epoch()
+		if s.drop.Swap(false) {
+			s.dropPrivate()
+		}
+		switch {
+		case paused, s.spec.Disabled:
 			s.rest(core.StateOff, "Off.", core.FixReconnect)
 			<-ctx.Done()
-		} else {
+		case !wanted && s.spec.Start == core.StartManual:
+			s.rest(core.StateOff, "Off. It starts when you connect it.", core.FixReconnect)
+			<-ctx.Done()
+		case !wanted:
+			s.doze()
+			<-ctx.Done()
+		default:
 			s.keep(ctx)
 		}
 		cancel()
@@ -160,25 +194,9 @@ func (s *server) rest(state core.ServerState, msg string, fix core.Fix) {
 	})
 }
 
-// offer publishes a tool list; nil takes the tools away.
-func (s *server) offer(l *toolList) {
-	old := s.tools.Swap(l)
-	if s.silent.Load() || l == nil && old == nil {
-		return
-	}
-	if l == nil {
-		s.m.o.Publish(s.spec.Name, nil)
-		return
-	}
-	list := l.tools
-	if f := s.features.Load(); f != nil {
-		list = slices.Concat(list, featureTools(s.spec.Name, *f))
-	}
-	s.m.o.Publish(s.spec.Name, list)
-}
-
-// keep holds the server connected until ctx ends: it dials, serves, and decides
-// after every failure and loss what comes next.
+// keep holds the server connected until ctx ends, or until it is idle and starts
+// on demand: it dials, serves, and decides after every failure and loss what
+// comes next.
 func (s *server) keep(ctx context.Context) {
 	pause := &backoff.ExponentialBackOff{InitialInterval: s.m.o.Limits.BackoffMin, MaxInterval: s.m.o.Limits.BackoffMax, Multiplier: 2, RandomizationFactor: 0.5}
 	pause.Reset()
@@ -192,6 +210,9 @@ func (s *server) keep(ctx context.Context) {
 			st.State, st.Attempt, st.RetryAt, st.Fix, st.MissingValues = starting, n, "", core.FixNone, nil
 			if starting == core.StateStarting && n == 1 {
 				st.Message, st.Detail = "Starting…", ""
+				if told := s.cachedTools(st); told != "" {
+					st.Message += " " + told
+				}
 			} else if starting == core.StateReconnecting {
 				st.Message = "Connecting again…"
 			}
@@ -200,8 +221,8 @@ func (s *server) keep(ctx context.Context) {
 		if err == nil {
 			began := time.Now()
 			ever, fails = true, 0
-			reason := s.serve(ctx, l)
-			if ctx.Err() != nil {
+			reason, idle := s.serve(ctx, l)
+			if ctx.Err() != nil || idle {
 				return
 			}
 			if l.denied.Load() {
@@ -218,8 +239,9 @@ func (s *server) keep(ctx context.Context) {
 			}
 			starting = core.StateReconnecting
 			if len(losses) >= crashes {
-				s.halt(core.StateCrashLoop, fmt.Sprintf("%s crashed %d times within %s and was stopped. %s", s.spec.Name, len(losses), seconds(crashWindow), reason), l.tail(&s.log.secrets), core.FixShowLog)
-				<-ctx.Done()
+				de := &dialError{state: core.StateCrashLoop, fix: core.FixShowLog, detail: l.tail(&s.log.secrets)}
+				de.message = fmt.Sprintf("%s crashed %d times within %s and was stopped. %s", s.spec.Name, len(losses), seconds(crashWindow), reason)
+				s.await(ctx, de)
 				return
 			}
 			// One loss is an accident: straight back, but not all servers at the same moment.
@@ -249,6 +271,9 @@ func (s *server) keep(ctx context.Context) {
 		default:
 			starting = core.StateReconnecting
 			s.retry(ctx, core.StateFailed, de.message, de.detail, de.fix, pause.NextBackOff())
+			if _, over := s.unused(); over {
+				return
+			}
 		}
 	}
 }
@@ -259,7 +284,7 @@ func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, er
 	if err != nil {
 		return nil, err
 	}
-	a := &attempt{spec: spec, log: s.log}
+	a := &attempt{spec: spec, key: s.key, log: s.log}
 	if starting == core.StateStarting { // a reconnect shows as just that
 		a.state = func(state core.ServerState, msg string) { s.set(state, msg, core.FixNone) }
 	}
@@ -295,26 +320,36 @@ func (s *server) connected(l *link, list *toolList, listErr error, took time.Dur
 	info := l.session.InitializeResult()
 	if list == nil {
 		list = newToolList(nil, nil)
+		list.unread = listErr != nil
 	}
-	features := featuresOf(info.Capabilities)
+	list.private, list.features = l.private(list), l.features()
 	l.tools.Store(list)
+	known := s.tools.Load()
+	if !list.unread || known == nil { // what is known is better than nothing
+		s.offer(list)
+		known = list
+	}
+	if list.unread {
+		s.remember(l, nil)
+	} else {
+		s.remember(l, list)
+	}
+	s.mu.Lock()
+	s.used = time.Now() // the time without a call begins
+	s.mu.Unlock()
 	s.link.Store(l)
-	s.features.Store(&features)
-	s.offer(list)
 	for _, n := range list.notes {
 		s.log.add("· ", n)
 	}
 	s.update(func(st *core.ServerStatus) {
 		*st = core.ServerStatus{Name: st.Name, Transport: st.Transport, State: core.StateConnected, Since: st.Since,
-			VerifiedAt: now(), LatencyMS: took.Milliseconds(), ToolCount: len(list.tools), ProtocolVersion: l.version, Features: features,
-			Message: countMessage(len(list.tools), took), Instructions: info.Instructions, Detail: strings.Join(append(l.notes(), list.notes...), "\n")}
-		if info.ServerInfo != nil {
-			st.ServerTitle, st.ServerVersion = info.ServerInfo.Title, info.ServerInfo.Version
-			if st.ServerTitle == "" {
-				st.ServerTitle = info.ServerInfo.Name
-			}
-		}
+			VerifiedAt: now(), LatencyMS: took.Milliseconds(), ToolCount: len(known.tools), ProtocolVersion: l.version, EraReason: l.why, Features: list.features,
+			Message: countMessage(len(known.tools), took), Instructions: info.Instructions, Detail: strings.Join(append(l.notes(), list.notes...), "\n")}
+		st.ServerTitle, st.ServerVersion = l.title()
 		if listErr != nil {
+			if known != list {
+				s.cachedTools(st)
+			}
 			st.Message, st.Fix = "Connected, but its tools cannot be listed: "+sentence(listErr.Error()), core.FixReconnect
 		}
 	})
@@ -325,8 +360,8 @@ func countMessage(n int, took time.Duration) string {
 }
 
 // serve keeps the tool list fresh until the link is lost or ctx ends, closes
-// the link and says why it was lost.
-func (s *server) serve(ctx context.Context, l *link) string {
+// the link and says why it was lost. idle says that it was for want of calls.
+func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) {
 	defer func() {
 		s.link.CompareAndSwap(l, nil)
 		l.close()
@@ -334,59 +369,72 @@ func (s *server) serve(ctx context.Context, l *link) string {
 	hear := time.NewTimer(logDelay)
 	defer hear.Stop()
 	for {
+		wait, timed := s.chore(l)
+		chore := time.NewTimer(wait)
+		if !timed {
+			chore.Stop()
+		}
 		select {
 		case <-ctx.Done():
-			return ""
+			chore.Stop()
+			return "", false
 		case <-l.lost:
-			return l.reason
+			chore.Stop()
+			return l.reason, false
 		case <-hear.C:
 			l.hear(ctx, s.log)
 			s.watchAgain(l)
-			continue
-		case <-l.stale:
-		}
-		// Servers announce every change by itself: let a burst pass.
-		select {
-		case <-ctx.Done():
-			return ""
-		case <-l.lost:
-			return l.reason
-		case <-time.After(listDebounce):
-		}
-		select {
-		case <-l.stale:
-		default:
-		}
-		began := time.Now()
-		list, err := listTools(l.ctx, l, s.spec.Name, s.spec.TimeoutMS, s.m.o.Limits)
-		if l.ctx.Err() != nil {
-			continue
-		}
-		if err != nil {
-			s.log.add("· ", "the tool list could not be read again: "+err.Error())
-			var he *httpError
-			if errors.As(err, &he) {
-				s.suspect(l, he)
-			} else if errors.Is(err, context.DeadlineExceeded) && s.spec.Transport != core.TransportStdio {
-				l.lose("The server no longer answers.")
+		case answer := <-l.asked:
+			answer <- s.relist(l)
+		case <-s.tuned:
+			s.tellRoots(ctx, l)
+		case <-chore.C:
+			if s.sleepy(l) {
+				s.log.add("· ", "stopped, since nobody used it")
+				return "", true
 			}
-			continue
+			if s.expired(l) <= 0 {
+				_ = s.relist(l) // told in the log
+			}
+		case <-l.stale:
+			// Servers announce every change by itself: let a burst pass.
+			select {
+			case <-ctx.Done():
+			case <-l.lost:
+			case <-time.After(listDebounce):
+				select {
+				case <-l.stale:
+				default:
+				}
+				_ = s.relist(l) // told in the log
+			}
 		}
-		took := time.Since(began)
-		l.tools.Store(list)
-		s.offer(list)
-		s.update(func(st *core.ServerStatus) {
-			st.ToolCount, st.VerifiedAt, st.LatencyMS = len(list.tools), now(), took.Milliseconds()
-			st.Message, st.Detail, st.Fix = countMessage(len(list.tools), took), strings.Join(list.notes, "\n"), core.FixNone
-		})
+		chore.Stop()
 	}
 }
 
-// halt ends in a state that only a person leaves. The tools stay listed.
-func (s *server) halt(state core.ServerState, msg, detail string, fix core.Fix) {
-	s.update(func(st *core.ServerStatus) {
-		st.State, st.Message, st.Detail, st.Fix, st.RetryAt = state, msg, detail, fix, ""
-	})
+// chore returns when serve has something to do next; false means never.
+func (s *server) chore(l *link) (time.Duration, bool) {
+	wait, timed := s.idle(l)
+	if s.live.Load().ToolListTTLMS > 0 {
+		if left := s.expired(l); !timed || left < wait {
+			wait, timed = left, true
+		}
+	}
+	return max(wait, 10*time.Millisecond), timed
+}
+
+// expired returns how long the person's settings let the list count as good.
+func (s *server) expired(l *link) time.Duration {
+	ms := s.live.Load().ToolListTTLMS
+	if ms == 0 {
+		return time.Hour
+	}
+	read := l.tools.Load().at
+	if tried := l.tried; tried.After(read) { // a list that cannot be read is not asked for all the time
+		read = tried
+	}
+	return max(time.Duration(ms)*time.Millisecond, s.m.o.Limits.ListGap) - time.Since(read)
 }
 
 func (s *server) give(de *dialError) {
@@ -395,10 +443,22 @@ func (s *server) give(de *dialError) {
 	})
 }
 
-// await gives up until ctx ends. Meanwhile it shows when a person signs in.
+// await gives up until ctx ends, in a state that only a person leaves; a server
+// that starts on demand forgets after a while that it failed. The tools stay
+// listed. Meanwhile it shows when a person signs in.
 func (s *server) await(ctx context.Context, de *dialError) {
 	s.give(de)
+	forgets := s.spec.Start == core.StartOnDemand && (de.state == core.StateFailed || de.state == core.StateCrashLoop)
+	tired := time.NewTimer(time.Hour)
+	defer tired.Stop()
 	for {
+		if forgets {
+			left, over := s.unused()
+			if over {
+				return
+			}
+			tired.Reset(max(left, 10*time.Millisecond))
+		}
 		if until := s.until.Load(); until != nil {
 			s.update(func(st *core.ServerStatus) {
 				st.State, st.Fix, st.Detail, st.RetryAt = core.StateSigningIn, core.FixNone, "", ""
@@ -411,6 +471,7 @@ func (s *server) await(ctx context.Context, de *dialError) {
 		case <-ctx.Done():
 			return
 		case <-s.poke:
+		case <-tired.C:
 		}
 	}
 }
@@ -447,7 +508,7 @@ func (d *dialer) firstList(ctx context.Context, l *link, spec core.ServerSpec) (
 	lctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.ctx, cancel)()
-	list, err := listTools(lctx, l, spec.Name, spec.TimeoutMS, d.o.Limits)
+	list, err := listTools(lctx, l, spec.Name, d.o.Limits)
 	if err != nil && l.ctx.Err() != nil && ctx.Err() == nil {
 		return nil, errLost
 	}

@@ -24,7 +24,11 @@ func newSink(callID string, f core.ChunkFunc) *sink {
 	return &sink{f: f, callID: callID}
 }
 
+// send may be called on nil, where nobody listens.
 func (s *sink) send(c core.Chunk) {
+	if s == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.f != nil {

@@ -359,6 +359,11 @@ func TestRunnerShowsThatItInstalls(t *testing.T) {
 	spec.Command = npx
 	w.Apply([]core.ServerSpec{spec})
 	st := w.until("s", core.StateInstalling)
-	assert.Contains(t, st.Message, "npx is fetching the server")
+	assert.Contains(t, st.Message, "Installing the package with npx (first run), 2 s")
+	st = w.until("s", core.StateConnected)
+	assert.Contains(t, st.EraReason, "It did not answer server/discover within 500 ms")
+	require.NoError(t, w.Reconnect(context.Background(), "s"))
+	require.Eventually(t, func() bool { return len(pids(t, spec)) == 2 }, 10*time.Second, time.Millisecond)
 	w.until("s", core.StateConnected)
+	assert.NotContains(t, strings.Join(w.Log("s")[len(w.Log("s"))-4:], "\n"), "nstalling", "there is nothing left to install")
 }

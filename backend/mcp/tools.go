@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -14,17 +15,23 @@ import (
 
 // toolList is one immutable snapshot of a server's tools.
 type toolList struct {
-	tools   []core.Tool
-	index   map[string]int
-	schemas sync.Map // tool name → *outputSchema, compiled on first use
-	notes   []string // what was odd about the list
+	tools    []core.Tool
+	index    map[string]int
+	schemas  sync.Map // tool name → *outputSchema, compiled on first use
+	notes    []string // what was odd about the list
+	at       time.Time
+	ttl      time.Duration  // how long the server says that it is good; 0: it does not say
+	scope    string         // for whom, in its words
+	private  bool           // for the account that is signed in only
+	unread   bool           // it could not be read
+	features []core.Feature // what the server offers beside them
 }
 
 func newToolList(tools []core.Tool, notes []string) *toolList {
 	if tools == nil {
 		tools = []core.Tool{} // none, which is not the same as off
 	}
-	l := &toolList{tools: tools, index: make(map[string]int, len(tools)), notes: notes}
+	l := &toolList{tools: tools, index: make(map[string]int, len(tools)), notes: notes, at: time.Now()}
 	for i, t := range tools {
 		l.index[t.Ref.Name] = i
 	}
@@ -42,13 +49,24 @@ func (l *toolList) get(name string) (core.Tool, bool) {
 	return l.tools[i], true
 }
 
+// maxListTTL is the longest time, in milliseconds, for which a server's word that
+// its list is good counts.
+const maxListTTL = 24 * 60 * 60 * 1000
+
 // listTools reads all pages of tools/list, within the limits. One illegal tool
 // does not cost the others.
-func listTools(ctx context.Context, c rpc, server string, timeoutMS int64, lim Limits) (*toolList, error) {
+func listTools(ctx context.Context, c rpc, server string, lim Limits) (l *toolList, err error) {
 	ctx, cancel := context.WithTimeout(ctx, lim.List)
 	defer cancel()
 	var tools []core.Tool
 	var notes []string
+	var ttl int64
+	var scope string
+	defer func() {
+		if l != nil {
+			l.ttl, l.scope = time.Duration(ttl)*time.Millisecond, scope
+		}
+	}()
 	names, cursors := map[string]bool{}, map[string]bool{}
 	cursor := ""
 	for page := 1; ; page++ {
@@ -63,12 +81,20 @@ func listTools(ctx context.Context, c rpc, server string, timeoutMS int64, lim L
 		var res struct {
 			Tools []json.RawMessage `json:"tools"`
 			Next  *string           `json:"nextCursor"`
+			TTL   json.RawMessage   `json:"ttlMs"`
+			Scope json.RawMessage   `json:"cacheScope"`
 		}
 		if err := json.Unmarshal(raw, &res); err != nil {
 			return nil, fmt.Errorf("the tool list cannot be read: %w", err)
 		}
+		if page == 1 { // neither is worth losing a list for
+			_ = json.Unmarshal(res.Scope, &scope)
+			if json.Unmarshal(res.TTL, &ttl) != nil || ttl < 0 || ttl > maxListTTL {
+				ttl = 0
+			}
+		}
 		for _, r := range res.Tools {
-			t := decodeTool(r, server, timeoutMS, len(tools)+1)
+			t := decodeTool(r, server, len(tools)+1)
 			if t.Broken == "" && c.mirrors() {
 				if p := mirrorProblem(t.InputSchema); p != "" {
 					t.Broken = p + " Tell the author of the server."
@@ -110,7 +136,7 @@ type wireAnnotations struct {
 
 // decodeTool reads one entry of a tool list (MCP 2025-11-25, Tools, Tool) and
 // always returns something to show. n numbers the tools without a usable name.
-func decodeTool(raw []byte, server string, timeoutMS int64, n int) core.Tool {
+func decodeTool(raw []byte, server string, n int) core.Tool {
 	var f map[string]json.RawMessage
 	t := core.Tool{Ref: core.ToolRef{Kind: core.ToolMCP, Server: server}}
 	if json.Unmarshal(raw, &f) != nil {
@@ -147,8 +173,6 @@ func decodeTool(raw []byte, server string, timeoutMS int64, n int) core.Tool {
 		t.Broken = "It runs only as a background task, which Patchbay does not support yet."
 	}
 	t.Ref.Digest = t.ComputeDigest()
-	// Our own limit is no part of the definition, so it must not change the digest.
-	t.TimeoutMS = timeoutMS
 	return t
 }
 

@@ -48,7 +48,7 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 	if err != nil {
 		return fail(err)
 	}
-	a := &attempt{spec: expanded, log: ring, trial: true, step: func(name string, status core.StepStatus, msg string, took time.Duration) {
+	a := &attempt{spec: expanded, key: keyOf(spec), log: ring, trial: true, step: func(name string, status core.StepStatus, msg string, took time.Duration) {
 		add(name, status, msg, took)
 		began = time.Now()
 	}}
@@ -58,12 +58,7 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 	}
 	defer l.close()
 	rep.ProtocolVersion = l.version
-	if info := l.session.InitializeResult(); info.ServerInfo != nil {
-		rep.ServerTitle, rep.ServerVersion = info.ServerInfo.Title, info.ServerInfo.Version
-		if rep.ServerTitle == "" {
-			rep.ServerTitle = info.ServerInfo.Name
-		}
-	}
+	rep.ServerTitle, rep.ServerVersion = l.title()
 	began = time.Now()
 	list, err := m.d.firstList(ctx, l, expanded)
 	if err != nil && l.denied.Load() {

@@ -96,7 +96,7 @@ func FuzzDecodeTool(f *testing.F) {
 	f.Add([]byte(`{"name":"a","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`))
 	f.Add([]byte(`{"name":5,"annotations":[],"execution":3,"outputSchema":1}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		tool := decodeTool(b, "s", 0, 1)
+		tool := decodeTool(b, "s", 1)
 		if tool.Ref.Name == "" || tool.Title == "" || len(tool.InputSchema) == 0 || tool.InputSchema[0] != '{' || len(tool.Ref.Digest) != 64 {
 			t.Fatalf("%+v", tool)
 		}

@@ -193,11 +193,11 @@ func (c *Catalog) Find(text string) (Entry, error) {
 }
 
 // Offer returns the tools that an agent may use now, in a stable order: not
-// the broken ones, and of the others those that the agent chose.
+// those that are broken or turned off, and of the others those that it chose.
 func (c *Catalog) Offer(a core.Agent) []core.OfferedTool {
 	var out []core.OfferedTool
 	for _, e := range c.All() {
-		if e.Tool.Broken == "" && Chosen(a, e.Tool.Ref) {
+		if e.Tool.Broken == "" && !e.Tool.Disabled && Chosen(a, e.Tool.Ref) {
 			out = append(out, core.OfferedTool{Alias: e.Alias, Tool: e.Tool})
 		}
 	}

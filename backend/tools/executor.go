@@ -257,6 +257,9 @@ func (g *passage) run(ctx context.Context) (res core.ToolResult, status core.Cal
 	if tool.Broken != "" {
 		return res, core.CallInvalid, core.Errorf(core.CodeInvalid, "%s cannot be called: %s", tool.Ref, tool.Broken)
 	}
+	if err := off(tool); err != nil {
+		return res, core.CallDeniedRule, err
+	}
 	if err := g.entry.schema.validate(g.entry.Alias, g.args); err != nil {
 		return res, core.CallInvalid, err
 	}
@@ -326,8 +329,27 @@ func (g *passage) permit(ctx context.Context) (core.CallStatus, error) {
 	if err != nil {
 		return core.CallInvalid, err
 	}
+	if err := off(now.Tool); err != nil {
+		return core.CallDeniedRule, err
+	}
 	g.entry = now
 	return "", nil
+}
+
+// off is the refusal of a tool that a person turned off; nil for another one.
+func off(t core.Tool) error {
+	if !t.Disabled {
+		return nil
+	}
+	return core.Errorf(core.CodeDenied, "%s was not called: the tool is turned off. Turn it on in %s.", t.Ref, settingsOf(t))
+}
+
+// settingsOf names the place where a person changes what is ours of a tool.
+func settingsOf(t core.Tool) string {
+	if t.Ref.Server != "" {
+		return "the settings of the server " + t.Ref.Server
+	}
+	return "its settings"
 }
 
 func (g *passage) dispatch(ctx context.Context) (core.ToolResult, core.CallStatus, error) {
@@ -341,10 +363,13 @@ func (g *passage) dispatch(ctx context.Context) (core.ToolResult, core.CallStatu
 		idle = time.Duration(tool.TimeoutMS) * time.Millisecond
 	}
 	absolute := max(idle, g.x.o.Limits.Absolute)
-	idleErr := core.Errorf(core.CodeTimeout, "%s gave no sign of life for %s and was given up. Raise the time limit if it needs longer.", tool.Ref, idle)
+	if tool.MaxTotalMS > 0 {
+		absolute = time.Duration(tool.MaxTotalMS) * time.Millisecond
+	}
+	idleErr := core.Errorf(core.CodeTimeout, "%s gave no sign of life for %s and was given up. If it needs longer, raise its time limit in %s.", tool.Ref, idle, settingsOf(tool))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	ctx, stop := context.WithTimeoutCause(ctx, absolute, core.Errorf(core.CodeTimeout, "%s was given up after %s, the limit for one call.", tool.Ref, absolute))
+	ctx, stop := context.WithTimeoutCause(ctx, absolute, core.Errorf(core.CodeTimeout, "%s was given up after %s, the limit for one call. If it needs longer, raise its limit in all in %s.", tool.Ref, absolute, settingsOf(tool)))
 	defer stop()
 	timer := time.AfterFunc(idle, func() { cancel(idleErr) })
 	defer timer.Stop()

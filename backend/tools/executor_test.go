@@ -221,6 +221,29 @@ func TestChangedDefinitionDoesNotRun(t *testing.T) {
 	require.Empty(t, g.runner.calls)
 }
 
+// A tool that a person turned off must not run, also not under an approval that
+// came before.
+func TestToolThatIsTurnedOffDoesNotRun(t *testing.T) {
+	var g *gate
+	off := tool("write_file", pathSchema, core.Annotations{})
+	off.Disabled = true
+	require.Equal(t, off.Ref.Digest, off.ComputeDigest(), "what a person chose is no part of the definition")
+	g = newGate(t, func(context.Context, core.Approval) (core.Answer, error) {
+		g.catalog.Replace("mcp:fs", []core.Tool{off})
+		return core.AnswerAllowOnce, nil
+	}, nil)
+	for range 2 { // turned off while the person thinks, then before the call
+		o := g.call(t, "fs__write_file", `{"path":"x"}`)
+		require.Equal(t, core.CallDeniedRule, o.Status)
+		require.Equal(t, core.CodeDenied, core.CodeOf(o.Err))
+		require.ErrorContains(t, o.Err, "Turn it on in the settings of the server fs.")
+		require.Equal(t, core.CallDeniedRule, g.record(t).Status)
+	}
+	require.Empty(t, g.runner.calls)
+	require.Empty(t, g.catalog.Offer(core.Agent{ToolChoice: core.ToolsAll}))
+	require.Len(t, g.catalog.All(), 1, "it stays listed")
+}
+
 func TestPanicIsAnEndToo(t *testing.T) {
 	g := newGate(t, nil, nil)
 	g.runner.fn = func(context.Context, json.RawMessage, core.ChunkFunc) (core.ToolResult, error) { panic("boom") }
@@ -283,6 +306,17 @@ func TestDeadlineIsResetByProgressAndStillEnds(t *testing.T) {
 		o = call()
 		require.Equal(t, core.CallTimeout, o.Status)
 		require.Equal(t, 10*time.Minute, time.Since(began), "progress keeps a call alive, but not for ever")
+
+		limited := tool("read", pathSchema, core.Annotations{ReadOnlyHint: yes()})
+		limited.TimeoutMS, limited.MaxTotalMS = 25_000, 45_000
+		catalog.Replace("mcp:fs", []core.Tool{limited})
+		began = time.Now()
+		o = call()
+		require.Equal(t, core.CallTimeout, o.Status)
+		require.Equal(t, 45*time.Second, time.Since(began), "the tool's own limit in all")
+		for _, word := range []string{"fs", "read", "45s", "the settings of the server fs"} {
+			require.ErrorContains(t, o.Err, word)
+		}
 	})
 }
 

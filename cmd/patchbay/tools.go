@@ -58,7 +58,11 @@ func (c *toolsListCmd) Run(a *app) error {
 				if r := []rune(line); len(r) > 90 {
 					line = string(r[:89]) + "…"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\n", t.Alias, t.Decision.Effect, visible(line))
+				effect := string(t.Decision.Effect)
+				if t.Tool.Disabled {
+					effect = "off"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", t.Alias, effect, visible(line))
 			}
 			if err := w.Flush(); err != nil {
 				return err
@@ -90,12 +94,12 @@ func settled(h *host.Host, server string) bool {
 	return false
 }
 
-// unconnected lists the servers that are on and not connected; of one name, or
-// of all for "".
+// unconnected lists the servers that should be connected and are not; of one
+// name, or of all for "".
 func unconnected(h *host.Host, server string) []core.ServerStatus {
 	out := []core.ServerStatus{}
 	for _, s := range h.Servers.Status() {
-		if s.State != core.StateConnected && s.State != core.StateOff && (server == "" || s.Name == server) {
+		if s.State != core.StateConnected && s.State != core.StateOff && s.State != core.StateOnDemand && (server == "" || s.Name == server) {
 			out = append(out, s)
 		}
 	}

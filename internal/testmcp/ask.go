@@ -14,6 +14,9 @@ const (
 	VisitFirst = "visit_first" // refuses the first call until an address was visited (2025-11-25)
 	VisitOver  = "visit_over"  // … and says itself that the visit has ended
 	AskSample  = "ask_sample"  // what a model says to "Say hi."
+	AskRoots   = "ask_roots"   // the roots
+	ClientCaps = "client_caps" // asks nothing: what the client declared
+	RootNews   = "root_news"   // asks nothing: how often the roots were said to have changed
 	StateOnly  = "state_only"  // wants its state back, once, without a question (2026-07-28)
 )
 
@@ -41,6 +44,9 @@ func (s *server) ask(name string, params json.RawMessage, send func(message), go
 	var p struct {
 		Answers map[string]json.RawMessage `json:"inputResponses"`
 		State   string                     `json:"requestState"`
+		Meta    struct {
+			Caps json.RawMessage `json:"io.modelcontextprotocol/clientCapabilities"`
+		} `json:"_meta"`
 	}
 	_ = json.Unmarshal(params, &p)
 	text := func(t string) any {
@@ -51,6 +57,17 @@ func (s *server) ask(name string, params json.RawMessage, send func(message), go
 	case AskSample:
 		question, method = sample(), "sampling/createMessage"
 	case Ask:
+	case AskRoots:
+		method, question = "roots/list", map[string]any{}
+	case ClientCaps:
+		if p.Meta.Caps != nil {
+			return text(string(p.Meta.Caps)), nil, true
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return text(string(s.caps)), nil, true
+	case RootNews:
+		return text(strconv.FormatInt(s.rootNews.Load(), 10)), nil, true
 	case AskVisit:
 		question = address()
 		if s.o.has(Modern) {

@@ -91,6 +91,10 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusInternalServerError)
 		case o.has(Get404):
 			http.NotFound(w, r)
+		case o.has(GetEnds):
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
 		case o.has(GetStream):
 			w.Header().Set("Content-Type", "text/event-stream")
 			w.WriteHeader(http.StatusOK)
@@ -115,6 +119,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if m.Method == "" {
 		h.s.answered(m)
 	}
+	if m.Method == "notifications/roots/list_changed" {
+		h.s.rootNews.Add(1)
+	}
 	if m.ID == nil || m.Method == "" {
 		if o.has(NotifyRefused) {
 			http.Error(w, "no notifications here", http.StatusBadRequest)
@@ -122,6 +129,21 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		w.WriteHeader(http.StatusAccepted)
 		return
+	}
+	if m.Method == "tools/call" {
+		switch {
+		case int(n) <= o.Busy:
+			if o.RetryAfter != "" {
+				w.Header().Set("Retry-After", o.RetryAfter)
+			}
+			http.Error(w, "busy", o.BusyStatus)
+			return
+		case o.has(Mismatch) && h.s.lists.Load() < 2:
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32020,"message":"Header mismatch"}}`, m.ID)
+			return
+		}
 	}
 	switch m.Method {
 	case "server/discover":
@@ -179,10 +201,6 @@ func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, m message, n int64
 	if err == nil && id > h.dead.Load() {
 		if m.Method == "tools/call" && o.has(CallDenied) {
 			http.Error(w, "sign in", http.StatusUnauthorized)
-			return true
-		}
-		if m.Method == "tools/call" && n == 1 && o.has(Busy) {
-			http.Error(w, "busy", http.StatusServiceUnavailable)
 			return true
 		}
 		return false
@@ -260,6 +278,9 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, m message) {
 	b, err := json.Marshal(a)
 	if err != nil {
 		b = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, a.ID, a.Result)
+	}
+	if o.has(Batch) && m.Method == "tools/call" {
+		b = fmt.Appendf(nil, `[%s]`, b)
 	}
 	w.Write(b)
 }

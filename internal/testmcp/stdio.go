@@ -60,7 +60,7 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 		stay(o.has(IgnoreTerm))
 	}
 	mortal := false
-	if o.LivesFile != "" {
+	if o.LivesFile != "" && o.Lives > 0 {
 		b, _ := os.ReadFile(o.LivesFile)
 		n, _ := strconv.Atoi(strings.TrimSpace(string(b)))
 		mortal = n < o.Lives
@@ -86,6 +86,14 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 		}
 		if o.has(StringID) && m.Method == "" {
 			b = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"%s","result":%s}`, m.ID, raw(m.Result))
+		}
+		if m.Method == "" && o.has(StrayIDs) {
+			for _, id := range []string{`4711`, `1000999999`, `"nobody"`, `-1`, `1.5`, `null`} {
+				line(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"stray"}],"tools":[]}}`)
+			}
+		}
+		if m.Method == "" && o.has(Batch) {
+			b = fmt.Appendf(nil, `[{"jsonrpc":"2.0","id":4711,"result":{}},%s]`, b)
 		}
 		line(string(b))
 		if o.has(Double) {
@@ -137,6 +145,9 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 			if ch := s.running[string(p.ID)]; ch != nil {
 				delete(s.running, string(p.ID))
 				close(ch)
+				if o.has(AnswersLate) {
+					send(message{JSONRPC: "2.0", ID: p.ID, Result: map[string]any{"content": []any{map[string]any{"type": "text", "text": "too late"}}}})
+				}
 			}
 			s.mu.Unlock()
 			continue
@@ -158,8 +169,17 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 			s.answered(m)
 			continue
 		}
+		if m.Method == "notifications/roots/list_changed" {
+			s.rootNews.Add(1)
+		}
 		if m.ID == nil {
 			continue
+		}
+		if m.Method == "tools/call" && o.has(DiesOnce) {
+			if _, err := os.Stat(o.LivesFile); err != nil {
+				_ = os.WriteFile(o.LivesFile, nil, 0o600)
+				os.Exit(9)
+			}
 		}
 		gone := make(chan struct{})
 		s.mu.Lock()

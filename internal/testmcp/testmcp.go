@@ -47,6 +47,11 @@ const (
 	NoVersion      = "no-version"       // one message without "jsonrpc"
 	StringID       = "string-id"        // ids come back as strings
 	Double         = "double"           // every answer twice
+	Batch          = "batch"            // every answer in an array, with one that nobody asked for (also over HTTP)
+	StrayIDs       = "stray-ids"        // answers to requests that nobody made before each answer
+	AnswersLate    = "answers-late"     // answers a request after it was canceled
+	OddNames       = "odd-names"        // tools with the names of OddToolNames (also over HTTP)
+	DiesOnce       = "dies-once"        // ends in the first tools/call of all, as LivesFile notes
 	NoTools        = "no-tools"         // offers no tools at all
 	ListHangs      = "list-hangs"       // never answers tools/list
 	ChangeFlood    = "change-flood"     // 20,000 notifications that the tool list changed
@@ -74,7 +79,9 @@ const (
 	CallDenied    = "call-denied"     // 401 to tools/call
 	LoseSession   = "lose-session"    // forgets the session before the second tools/call: 404
 	LoseSession4  = "lose-session400" // … 400
-	Busy          = "busy"            // 503 to the first tools/call
+	Mismatch      = "mismatch"        // wants its list read again before the first tools/call: -32020
+	Private       = "private"         // says that its list is for the account only
+	GetEnds       = "get-ends"        // offers the stream and ends it at once, without ids
 	EventAnswers  = "event-answers"   // answers as event streams
 	Modern        = "modern"          // speaks 2026-07-28
 	ListenHangs   = "listen-hangs"    // never answers subscriptions/listen
@@ -92,6 +99,14 @@ type Options struct {
 	Faults []string `json:"faults,omitempty"`
 	// Tools adds that many tools named tool_0 … to the standard ones.
 	Tools int `json:"tools,omitempty"`
+	// ListTTLMS is how long the list is said to be good, in milliseconds
+	// (2026-07-28, ttlMs).
+	ListTTLMS int `json:"listTtlMs,omitempty"`
+	// Busy is the number of tools/call that are answered with BusyStatus and, if
+	// it is not "", the header Retry-After.
+	Busy       int    `json:"busy,omitempty"`
+	BusyStatus int    `json:"busyStatus,omitempty"`
+	RetryAfter string `json:"retryAfter,omitempty"`
 	// StartMS delays the first word, in milliseconds.
 	StartMS int `json:"startMs,omitempty"`
 	// PIDFile gets the number of the process, and that of the one that Fork leaves, one a line.
@@ -178,9 +193,11 @@ type server struct {
 	lists     atomic.Int64
 	visits    atomic.Int64 // calls of VisitFirst and VisitOver
 	questions atomic.Int64
+	rootNews  atomic.Int64
 	mu        sync.Mutex
 	running   map[string]chan struct{} // by request id
 	asked     map[string]chan message  // by the id of the question
+	caps      json.RawMessage          // of the client, from initialize
 }
 
 func newServer(o Options) *server {
@@ -213,6 +230,13 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 		if s.o.has(Unsupported) {
 			return bad(-32600, "Unsupported protocol version")
 		}
+		var p struct {
+			Caps json.RawMessage `json:"capabilities"`
+		}
+		_ = json.Unmarshal(m.Params, &p)
+		s.mu.Lock()
+		s.caps = p.Caps
+		s.mu.Unlock()
 		return ok(map[string]any{"protocolVersion": "2025-11-25", "capabilities": s.capabilities(), "instructions": "Be gentle.",
 			"serverInfo": map[string]any{"name": "testmcp", "title": "Test server", "version": "1.2.3"}})
 	case "ping":
@@ -270,6 +294,12 @@ func (s *server) list(params json.RawMessage) map[string]any {
 			tool("odd_hint", map[string]any{"annotations": map[string]any{"readOnlyHint": "yes", "destructiveHint": true}}),
 		}, tools...)
 	}
+	if s.o.has(OddNames) {
+		for _, n := range OddToolNames() {
+			tools = append(tools, tool(n, nil))
+		}
+		tools = append(tools, tool("", nil))
+	}
 	if s.o.has(OddTools) {
 		tools = append(tools,
 			map[string]any{"name": "no_schema"},
@@ -280,7 +310,17 @@ func (s *server) list(params json.RawMessage) map[string]any {
 			"not an object",
 		)
 	}
-	return map[string]any{"tools": tools, "ttlMs": 0, "cacheScope": "public"}
+	scope := "public"
+	if s.o.has(Private) {
+		scope = "private"
+	}
+	return map[string]any{"tools": tools, "ttlMs": s.o.ListTTLMS, "cacheScope": scope}
+}
+
+// OddToolNames are names that the protocol does not forbid, or that servers have
+// all the same. OddNames adds a tool without a name to them.
+func OddToolNames() []string {
+	return []string{"größe 🎈", "with space", " edges ", "a/b\\c", "dots.and:colons", "quote\"'`", "tab\tand\nline", "=?base64?aGk=?=", "__proto__", strings.Repeat("n", 300), strings.Repeat("ü", 300)}
 }
 
 func tool(name string, more map[string]any) map[string]any {
@@ -408,6 +448,9 @@ func (s *server) call(m message, send func(message), gone <-chan struct{}) (any,
 	}
 	if strings.HasPrefix(p.Name, "tool_") || strings.HasPrefix(p.Name, "page_") {
 		return text(p.Name), nil
+	}
+	if s.o.has(OddNames) && slices.Contains(OddToolNames(), p.Name) {
+		return text("this is " + p.Name), nil
 	}
 	return nil, &wireError{Code: -32602, Message: "Unknown tool: " + p.Name}
 }

@@ -14,7 +14,7 @@ const Mask = "••••••••"
 
 // ServerView is a configured server and its state.
 type ServerView struct {
-	// Spec is the configuration with literal values of env and headers masked.
+	// Spec is the configuration with literal values of env and headers, and the secrets of auth, masked.
 	Spec   core.ServerSpec   `json:"spec"`
 	Status core.ServerStatus `json:"status"`
 }

@@ -30,6 +30,7 @@ export interface StateLook {
 
 export const serverLooks: Record<ServerState, StateLook> = {
   off: { word: "Off", shape: "hollow", tone: "neutral", live: false },
+  on_demand: { word: "On demand", shape: "hollow", tone: "neutral", live: false },
   installing: { word: "Installing", shape: "arrow", tone: "info", live: true },
   starting: { word: "Starting", shape: "ring", tone: "info", live: true },
   negotiating: { word: "Connecting", shape: "ring", tone: "info", live: true },

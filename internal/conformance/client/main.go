@@ -6,10 +6,7 @@ package main
 
 import (
 	"context"
-	"crypto"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"log"
@@ -71,14 +68,10 @@ func run(address, name, data string) error {
 		}
 	}
 	sc.Name = name
-	auth, err := sc.auth()
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	m := mcp.New(mcp.Options{
-		Asker: person{}, Shell: "none", Auth: func(string) mcp.AuthConfig { return auth },
+		Asker: person{}, Shell: "none", Auth: func(string) mcp.AuthConfig { return mcp.AuthConfig{MetadataURL: document} },
 		// Many clients run at once on one machine: a probe that is cut short would
 		// be taken for an older server.
 		Limits: mcp.Limits{Probe: 15 * time.Second, Stream: 15 * time.Second},
@@ -94,7 +87,7 @@ func run(address, name, data string) error {
 		}
 	}()
 	p := &player{m, sc, ctx}
-	m.Apply([]core.ServerSpec{{Name: server, Transport: core.TransportHTTP, URL: address}})
+	m.Apply([]core.ServerSpec{{Name: server, Transport: core.TransportHTTP, URL: address, Auth: sc.auth()}})
 	if err := p.connected(); err != nil {
 		return err
 	}
@@ -102,37 +95,22 @@ func run(address, name, data string) error {
 }
 
 // auth is how to sign in, as the scenario has it.
-func (sc scenario) auth() (mcp.AuthConfig, error) {
-	c := mcp.AuthConfig{ClientID: sc.ClientID, ClientSecret: sc.ClientSecret, Issuer: sc.Issuer, MetadataURL: document}
+func (sc scenario) auth() *core.ServerAuth {
+	a := &core.ServerAuth{ClientID: sc.ClientID, ClientSecret: sc.ClientSecret, Issuer: sc.Issuer}
 	switch sc.Name {
 	case "auth/client-credentials-basic":
-		c.Grant = mcp.GrantClient
+		a.Grant = core.GrantClientCredentials
 	case "auth/client-credentials-jwt":
-		c.Grant = mcp.GrantClient
-		block, _ := pem.Decode([]byte(sc.PrivateKey))
-		if block == nil {
-			return c, errors.New("the scenario has no private key")
-		}
-		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-		if err != nil {
-			return c, err
-		}
-		signer, ok := key.(crypto.Signer)
-		if !ok {
-			return c, errors.New("the scenario's key cannot sign")
-		}
-		c.PrivateKey = signer
+		a.Grant, a.PrivateKey = core.GrantClientCredentials, sc.PrivateKey
 	case "auth/wif-jwt-bearer":
-		c.Grant = mcp.GrantWorkload
-		c.Assertion = func(context.Context, string) (string, error) { return sc.WorkloadJWT, nil }
+		a.Grant, a.Assertion = core.GrantWorkload, sc.WorkloadJWT
 	case "auth/enterprise-managed-authorization":
-		c.Grant = mcp.GrantEnterprise
-		c.Assertion = func(context.Context, string) (string, error) { return sc.IDPToken, nil }
-		c.IdentityProvider = mcp.IdentityProvider{TokenURL: sc.IDPTokenURL, ClientID: sc.IDPClientID}
+		a.Grant, a.Assertion = core.GrantEnterprise, sc.IDPToken
+		a.IdentityProvider = &core.IdentityProvider{TokenURL: sc.IDPTokenURL, ClientID: sc.IDPClientID}
 	case "auth/dpop", "auth/dpop-nonce":
-		c.DPoP = true
+		a.DPoP = true
 	}
-	return c, nil
+	return a
 }
 
 // connected waits until the server is, signing in where that is wanted: again

@@ -96,6 +96,9 @@ export const mcp = {
   /** mcp:reconnectServer */
   reconnectServer: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:reconnectServer", "McpReconnectServer", input, options),
+  /** mcp:refreshTools */
+  refreshTools: (input: NameInput, options?: CallOptions): Promise<void> =>
+    call<void>("mcp:refreshTools", "McpRefreshTools", input, options),
   /** mcp:removeServer */
   removeServer: (input: NameInput, options?: CallOptions): Promise<Removed> =>
     call<Removed>("mcp:removeServer", "McpRemoveServer", input, options),

@@ -1296,7 +1296,7 @@ export interface ServerSpec {
 }
 
 // From core/server.go
-export type ServerState = "connected" | "crash_loop" | "failed" | "installing" | "needs_sign_in" | "needs_values" | "negotiating" | "off" | "reconnecting" | "signing_in" | "starting";
+export type ServerState = "connected" | "crash_loop" | "failed" | "installing" | "needs_sign_in" | "needs_values" | "negotiating" | "off" | "on_demand" | "reconnecting" | "signing_in" | "starting";
 
 // From core/server.go
 /**
@@ -1325,11 +1325,21 @@ export interface ServerStatus {
     latencyMs?: number; // of the last exchange
     toolCount: number;
     /**
+     * ToolsCachedAt is when the tools were listed, RFC 3339, if they were
+     * remembered and the server has not confirmed them yet; "" otherwise.
+     */
+    toolsCachedAt?: string;
+    /**
      * ServerTitle and ServerVersion are the server's own words; for display only.
      */
     serverTitle?: string;
     serverVersion?: string;
     protocolVersion?: string; // "" until connected
+    /**
+     * EraReason is one sentence of why this revision of the protocol is spoken:
+     * "It answered server/discover." "" until connected.
+     */
+    eraReason?: string;
     instructions?: string; // untrusted text of the server
     /**
      * Features is what the server offers beside tools; nil until connected.
@@ -1352,7 +1362,7 @@ export interface ServerStatus {
  */
 export interface ServerView {
     /**
-     * Spec is the configuration with literal values of env and headers masked.
+     * Spec is the configuration with literal values of env and headers, and the secrets of auth, masked.
      */
     spec: ServerSpec;
     status: ServerStatus;
@@ -1487,9 +1497,20 @@ export interface Tool {
     outputSchema?: unknown; // nil when the source gives none
     annotations: Annotations;
     /**
-     * TimeoutMS limits one call, in milliseconds; 0 means the gate's default.
+     * TimeoutMS is how long one call may be silent, in milliseconds: news of the
+     * call resets it. 0 means the gate's default.
      */
     timeoutMs?: number;
+    /**
+     * MaxTotalMS limits one call in all, whatever its news, in milliseconds; 0
+     * means the gate's default.
+     */
+    maxTotalMs?: number;
+    /**
+     * Disabled says that a person turned the tool off in the settings of its
+     * server: it is listed, but nobody may call it.
+     */
+    disabled?: boolean;
     /**
      * Broken is the reason why the tool can be shown but not called; "" if it can.
      */
