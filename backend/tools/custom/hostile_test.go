@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -318,16 +319,23 @@ func BenchmarkCall(b *testing.B) {
 		}
 	})
 	b.Run("worker", func(b *testing.B) {
+		var took []time.Duration
 		for b.Loop() {
+			began := time.Now()
 			if _, err := bb.runner.Call(b.Context(), ref, "x", args, nil); err != nil {
 				b.Fatal(err)
 			}
+			took = append(took, time.Since(began))
 		}
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 	})
 	b.Run("gate and worker", func(b *testing.B) {
-		for b.Loop() {
-			def := bb.runner.Set(bb.list)[0]
-			if o := bb.gate.Try(b.Context(), core.Principal{Kind: core.PrincipalWindow, RunID: strconv.Itoa(b.N)}, def, core.ToolCall{Arguments: args}, core.Watch{}); o.Err != nil {
+		def := bb.runner.Set(bb.list)[0]
+		for n := 0; b.Loop(); n++ { // each call as of a run of its own, for which the limiter keeps an allowance
+			p := core.Principal{Kind: core.PrincipalWindow, RunID: strconv.Itoa(n)}
+			if o := bb.gate.Try(b.Context(), p, def, core.ToolCall{Arguments: args}, core.Watch{}); o.Err != nil {
 				b.Fatal(o.Err)
 			}
 		}
