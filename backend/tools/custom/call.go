@@ -16,7 +16,7 @@ import (
 )
 
 // grace is how long a worker may take to report a limit that it hit itself.
-const grace = 80 * time.Millisecond
+const grace = 50 * time.Millisecond
 
 // call is one run of one script.
 type call struct {

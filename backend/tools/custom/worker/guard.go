@@ -11,7 +11,7 @@ import (
 const (
 	lookEvery = 10 * time.Millisecond
 	// late is how long the engine may take to notice that it was interrupted.
-	late = 60 * time.Millisecond
+	late = 40 * time.Millisecond
 )
 
 // guard watches one script from a second goroutine and ends the process where
