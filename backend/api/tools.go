@@ -56,9 +56,7 @@ func (t *Tools) Get(_ context.Context) (wire.ToolsView, error) {
 func (t *Tools) GetCustom(_ context.Context) (wire.CustomToolsView, error) {
 	file, _ := t.config.Current() // a broken file is told by settings:getInfo
 	out := wire.CustomToolsView{}
-	for _, c := range file.Tools {
-		out.Tools = append(out.Tools, c)
-	}
+	out.Tools = append(out.Tools, file.Tools...)
 	return out, nil
 }
 

@@ -15,8 +15,8 @@ import (
 	"patchbay/backend/tools/custom/frame"
 )
 
-// grace is how long a worker may take to report a limit that it hit itself.
-const grace = 80 * time.Millisecond
+// grace is how long a worker may take to report by itself that the limit is over.
+const grace = 50 * time.Millisecond
 
 // call is one run of one script.
 type call struct {
@@ -113,15 +113,13 @@ func (c *call) drive() (frame.Frame, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	c.clock = startClock(c.limit)
+	c.clock = startClock(c.limit + grace)
 	defer c.clock.stop()
 	send := make(chan error, 1)
 	// A worker that hangs must not hang us.
 	c.asks.Go(func() {
 		send <- w.out.Send(frame.Frame{Kind: frame.Run, Code: c.tool.Code, Body: args, LimitMS: max(c.limit.Milliseconds(), 1), Memory: c.r.o.Memory})
 	})
-	over := c.clock.out
-	var late <-chan time.Time
 	for {
 		select {
 		case err := <-send:
@@ -145,10 +143,7 @@ func (c *call) drive() (frame.Frame, error) {
 			}
 		case <-w.gone:
 			return c.died()
-		case <-over:
-			// It may be about to say so itself.
-			over, late = nil, time.After(grace)
-		case <-late:
+		case <-c.clock.out:
 			return frame.Frame{Kind: frame.Fail, Problem: &frame.Problem{Cause: frame.Time}}, nil
 		case <-c.ctx.Done():
 			return frame.Frame{}, context.Cause(c.ctx)

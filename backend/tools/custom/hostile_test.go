@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -70,13 +71,19 @@ func TestHostileScripts(t *testing.T) {
 	var worst time.Duration
 	for name, code := range hostile() {
 		t.Run(name, func(t *testing.T) {
-			b.add("evil", code, limited(limit))
+			b.add("evil", `console.log("begun"); `+code, limited(limit))
 			ref := b.runner.Set(b.list)[len(b.list)-1].Ref
 			b.runner.Call(t.Context(), b.runner.Set(b.list)[0].Ref, "warm", nil, nil) // so that no start of a process is measured
 			for i := range rounds() {
-				began := time.Now()
-				res, err := b.runner.Call(t.Context(), ref, name+strconv.Itoa(i), nil, nil)
+				called := time.Now()
+				var began time.Time // when the script really ran: a busy machine may take its time to get there
+				res, err := b.runner.Call(t.Context(), ref, name+strconv.Itoa(i), nil, func(core.Chunk) {
+					if began.IsZero() {
+						began = time.Now()
+					}
+				})
 				took := time.Since(began)
+				require.False(t, began.IsZero())
 				worst = max(worst, took)
 				if err == nil {
 					require.True(t, res.IsError || name == "native join" || strings.HasPrefix(name, "regex") || strings.HasPrefix(name, "recursion, proxy"), "it came to an end: %.200s", res.Text())
@@ -84,9 +91,8 @@ func TestHostileScripts(t *testing.T) {
 					require.Contains(t, []core.Code{core.CodeTimeout, core.CodeTooLarge}, core.CodeOf(err), err.Error())
 					require.Contains(t, err.Error(), "evil ")
 				}
-				// Waiting for a new worker is no part of the call's own time.
 				if took > limit+200*time.Millisecond {
-					t.Logf("round %d took %s: %v", i, took, err)
+					t.Logf("round %d ran %s, %s after it was called: %v", i, took, began.Sub(called), err)
 				}
 				o, err := b.runner.Call(t.Context(), b.runner.Set(b.list)[0].Ref, "after"+strconv.Itoa(i), nil, nil)
 				require.NoError(t, err, "the next call was hit")
@@ -94,7 +100,7 @@ func TestHostileScripts(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("worst, with the start of a worker where none was warm: %s", worst)
+	t.Logf("the longest ran %s", worst)
 }
 
 func TestLimitsAreToldClearly(t *testing.T) {
@@ -318,16 +324,23 @@ func BenchmarkCall(b *testing.B) {
 		}
 	})
 	b.Run("worker", func(b *testing.B) {
+		var took []time.Duration
 		for b.Loop() {
+			began := time.Now()
 			if _, err := bb.runner.Call(b.Context(), ref, "x", args, nil); err != nil {
 				b.Fatal(err)
 			}
+			took = append(took, time.Since(began))
 		}
+		slices.Sort(took)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+		b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 	})
 	b.Run("gate and worker", func(b *testing.B) {
-		for b.Loop() {
-			def := bb.runner.Set(bb.list)[0]
-			if o := bb.gate.Try(b.Context(), core.Principal{Kind: core.PrincipalWindow, RunID: strconv.Itoa(b.N)}, def, core.ToolCall{Arguments: args}, core.Watch{}); o.Err != nil {
+		def := bb.runner.Set(bb.list)[0]
+		for n := 0; b.Loop(); n++ { // each call as of a run of its own, for which the limiter keeps an allowance
+			p := core.Principal{Kind: core.PrincipalWindow, RunID: strconv.Itoa(n)}
+			if o := bb.gate.Try(b.Context(), p, def, core.ToolCall{Arguments: args}, core.Watch{}); o.Err != nil {
 				b.Fatal(o.Err)
 			}
 		}

@@ -42,7 +42,7 @@ func (m *memory) held() int64 {
 // engine: opening files and connections, writing files, memory without end.
 // A limit that cannot be set is left out: the engine's own fences stand before it.
 func confine() {
-	forbid(unix.RLIMIT_DATA, hardMemory+(300<<20)) // Go reserves more than it uses
+	forbid(unix.RLIMIT_DATA, hardMemory+slack)
 	forbid(unix.RLIMIT_CORE, 0)
 	forbid(unix.RLIMIT_FSIZE, 0)
 	forbid(unix.RLIMIT_NOFILE, 0)

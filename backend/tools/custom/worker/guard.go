@@ -9,12 +9,9 @@ import (
 )
 
 const (
-	// hardMemory is what the whole process may hold, in bytes; the VM's own
-	// limit, far below, is the one that a script normally meets.
-	hardMemory = 300 << 20
-	lookEvery  = 10 * time.Millisecond
+	lookEvery = 10 * time.Millisecond
 	// late is how long the engine may take to notice that it was interrupted.
-	late = 60 * time.Millisecond
+	late = 40 * time.Millisecond
 )
 
 // guard watches one script from a second goroutine and ends the process where
