@@ -213,14 +213,15 @@ func TestDemoFeatures(t *testing.T) {
 // A server that starts on demand must not stop under somebody who waits for news
 // of its resources.
 func TestWatchedServerDoesNotStop(t *testing.T) {
-	srv := httptest.NewServer(demo.New(filepath.Join(t.TempDir(), "notes")).Handler())
-	defer srv.Close()
+	self, err := os.Executable()
+	require.NoError(t, err)
 	m := mcp.New(mcp.Options{Shell: "none"})
 	defer func() { require.NoError(t, m.Close(context.Background())) }()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	state := func() core.ServerState { return m.Status()[0].State }
-	m.Apply([]core.ServerSpec{{Name: "d", Transport: core.TransportHTTP, URL: srv.URL, Start: core.StartOnDemand, IdleStopMS: 50}})
+	m.Apply([]core.ServerSpec{{Name: "d", Transport: core.TransportStdio, Command: self, Start: core.StartOnDemand, IdleStopMS: 50,
+		Env: map[string]string{"DEMO_SCRATCH": filepath.Join(t.TempDir(), "notes")}}})
 	require.Eventually(t, func() bool { return state() == core.StateOnDemand }, 10*time.Second, time.Millisecond)
 	assert.Contains(t, m.Status()[0].Features, core.FeatureResources, "what it offers is known while it is stopped")
 
