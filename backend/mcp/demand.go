@@ -45,8 +45,8 @@ func (s *server) idle(l *link) (left time.Duration, ok bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.using > 0 || l != nil && l.asks.open() {
-		return limit, true
+	if s.using > 0 || l != nil && (len(s.watched) > 0 || l.asks.open()) {
+		return limit, true // who watches a resource waits for its news
 	}
 	return limit - time.Since(s.used), true
 }
@@ -59,7 +59,7 @@ func (s *server) sleepy(l *link) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.using > 0 {
+	if s.using > 0 || len(s.watched) > 0 {
 		return false
 	}
 	s.wanted = false
@@ -89,7 +89,7 @@ func (s *server) doze() {
 	}
 	s.update(func(st *core.ServerStatus) {
 		*st = core.ServerStatus{Name: st.Name, Transport: st.Transport, State: core.StateOnDemand, Since: st.Since, VerifiedAt: st.VerifiedAt,
-			ServerTitle: r.ServerTitle, ServerVersion: r.ServerVersion, ProtocolVersion: r.ProtocolVersion}
+			ServerTitle: r.ServerTitle, ServerVersion: r.ServerVersion, ProtocolVersion: r.ProtocolVersion, Features: r.Features}
 		st.Message = "Ready, starts when used."
 		if told := s.cachedTools(st); told != "" {
 			st.Message = "Ready, starts when used, " + told + "."

@@ -192,7 +192,7 @@ func (m *Manager) Status() []core.ServerStatus {
 func (m *Manager) Tools(server string) []core.Tool {
 	if s := m.fleet.Load().named[server]; s != nil {
 		if l := s.shown.Load(); l != nil {
-			return *l
+			return l.tools
 		}
 	}
 	return nil

@@ -40,8 +40,8 @@ type server struct {
 
 	status atomic.Pointer[core.ServerStatus]
 	live   atomic.Pointer[core.ServerSpec]
-	tools  atomic.Pointer[toolList]    // as listed
-	shown  atomic.Pointer[[]core.Tool] // the same as published
+	tools  atomic.Pointer[toolList] // as listed
+	shown  atomic.Pointer[shown]    // the same as published
 	link   atomic.Pointer[link]
 	silent atomic.Bool // replaced or removed: tell nobody any more
 

@@ -59,21 +59,24 @@ func (s *server) offer(l *toolList) {
 	}
 }
 
-// show publishes the list as it is now, if it is another one or always is set.
-// The caller holds the seat.
+// shown is what is published of a server, and the part of it that are its own tools.
+type shown struct{ all, tools []core.Tool }
+
+// show publishes the list as it is now, with what stands for the server's other
+// features, if it is another one or always is set. The caller holds the seat.
 func (s *server) show(always bool) {
-	var tools []core.Tool
+	var now *shown
+	var all []core.Tool
 	if l := s.tools.Load(); l != nil {
-		tools = append(slices.Clip(dress(l.tools, s.live.Load())), featureTools(s.spec.Name, l.features)...)
+		now = &shown{tools: dress(l.tools, s.live.Load())}
+		now.all = append(slices.Clip(now.tools), featureTools(s.spec.Name, l.features)...)
+		all = now.all
 	}
-	if old := s.shown.Load(); !always && old != nil && tools != nil && reflect.DeepEqual(*old, tools) {
+	if old := s.shown.Swap(now); !always && old != nil && now != nil && reflect.DeepEqual(old.all, now.all) {
 		return // a server that is asked again mostly says the same
 	}
-	if s.shown.Store(nil); tools != nil {
-		s.shown.Store(&tools)
-	}
 	if !s.silent.Load() {
-		s.m.o.Publish(s.spec.Name, tools)
+		s.m.o.Publish(s.spec.Name, all)
 	}
 }
 

@@ -209,3 +209,27 @@ func TestDemoFeatures(t *testing.T) {
 		})
 	}
 }
+
+// A server that starts on demand must not stop under somebody who waits for news
+// of its resources.
+func TestWatchedServerDoesNotStop(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	m := mcp.New(mcp.Options{Shell: "none"})
+	defer func() { require.NoError(t, m.Close(context.Background())) }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	state := func() core.ServerState { return m.Status()[0].State }
+	m.Apply([]core.ServerSpec{{Name: "d", Transport: core.TransportStdio, Command: self, Start: core.StartOnDemand, IdleStopMS: 50,
+		Env: map[string]string{"DEMO_SCRATCH": filepath.Join(t.TempDir(), "notes")}}})
+	require.Eventually(t, func() bool { return state() == core.StateOnDemand }, 10*time.Second, time.Millisecond)
+	assert.Contains(t, m.Status()[0].Features, core.FeatureResources, "what it offers is known while it is stopped")
+
+	list, err := m.Resources(ctx, "d")
+	require.NoError(t, err)
+	require.NoError(t, m.Subscribe(ctx, "d", list.Resources[0].URI))
+	<-time.After(500 * time.Millisecond) // ten times as long as it may be idle
+	require.Equal(t, core.StateConnected, state())
+	require.NoError(t, m.Unsubscribe(ctx, "d", list.Resources[0].URI))
+	require.Eventually(t, func() bool { return state() == core.StateOnDemand }, 10*time.Second, time.Millisecond)
+}
