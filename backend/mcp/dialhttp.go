@@ -155,6 +155,9 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 		why = discovered(l.version, "It does not know server/discover, so initialize was used.")
 	}
 	l.why = why
+	if !sse {
+		r.direct = newDirect(rt, u.String(), l.version, session.ID(), modernMeta(d.o, l.version, len(l.roots) > 0), d.work, l.repeats)
+	}
 	l.rpc = r
 	gone := make(chan struct{})
 	l.gone = gone

@@ -52,10 +52,25 @@ type roundTripper struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	if l := liftOf(req.Context()); l != nil && l.handed != nil && req.Method == http.MethodPost {
+		return t.handOver(req, l)
+	}
 	if t.auth != nil {
 		return t.authorized(req)
 	}
 	return t.once(req)
+}
+
+// handOver answers the SDK's request with what a direct call got.
+func (t *roundTripper) handOver(req *http.Request, l *lift) (*http.Response, error) {
+	body, err := bodyOf(req)
+	if err != nil {
+		return nil, err
+	}
+	h := l.handed
+	l.handed = nil
+	e, _ := outline(body)
+	return h.take(req, l, string(e.id))
 }
 
 // once sends a request with what it carries.
@@ -136,7 +151,7 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 		if l == nil {
 			return resp, nil
 		}
-		l.id, l.raw, l.status, l.lost = string(e.id), nil, resp.StatusCode, false
+		l.id, l.as, l.raw, l.status, l.lost = string(e.id), "", nil, resp.StatusCode, false
 		l.after = retryAfter(resp.Header)
 		l.modern, l.max = req.Header.Get("Mcp-Protocol-Version") >= versionModern, t.maxBody
 		if resp.StatusCode/100 != 2 {

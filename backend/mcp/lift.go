@@ -23,6 +23,8 @@ type lift struct {
 	// The fields below belong to the goroutine that reads the answer, and to the
 	// caller after the SDK has returned the answer to it.
 	id     string // of the last attempt
+	as     string // the id that the SDK gave the same call; "" if it is id
+	handed *handed
 	modern bool
 	raw    []byte        // the result; nil if none was taken
 	status int           // of the last HTTP answer
@@ -51,7 +53,7 @@ func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 		if json.Unmarshal(msg, &batch) == nil {
 			return l.takeAll(batch, logged)
 		}
-		return failure(l.id, codeBroken, "the server's answer is not valid JSON")
+		return failure(l.sdkID(), codeBroken, "the server's answer is not valid JSON")
 	}
 	if e.method != nil {
 		if e.id != nil {
@@ -77,13 +79,19 @@ func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 		}
 		return msg
 	}
-	if e.result == nil || string(e.id) != l.id || !e.versioned {
+	if !l.answers(e) || !e.versioned {
 		return msg
 	}
-	switch resultType(e.result) {
-	case "", "complete":
-	default:
-		return msg // the SDK knows how to go on
+	complete := false
+	if e.result != nil {
+		t := resultType(e.result)
+		complete = t == "" || t == "complete"
+	}
+	if !complete { // an error, or something with which the SDK knows how to go on
+		if sid := l.sdkID(); string(e.id) != sid {
+			return renamed(sid, e)
+		}
+		return msg
 	}
 	l.raw = e.result
 	body := `{"content":[]}`
@@ -93,7 +101,21 @@ func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 			body = string(legalTools(e.result))
 		}
 	}
-	return []byte(`{"jsonrpc":"2.0","id":` + l.id + `,"result":` + body + `}`)
+	return []byte(`{"jsonrpc":"2.0","id":` + l.sdkID() + `,"result":` + body + `}`)
+}
+
+// sdkID is the id by which the SDK knows the request.
+func (l *lift) sdkID() string {
+	if l.as != "" {
+		return l.as
+	}
+	return l.id
+}
+
+// answers reports whether the message is the answer, also when its id came back
+// as a text.
+func (l *lift) answers(e envelope) bool {
+	return e.id != nil && string(bytes.Trim(e.id, `"`)) == l.id
 }
 
 // takeAll looks at a batch (MCP 2025-03-26), which the SDK cannot read, and
@@ -101,7 +123,7 @@ func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 func (l *lift) takeAll(batch []json.RawMessage, logged func(level, text string)) (answer []byte) {
 	for _, msg := range batch {
 		seen := l.take(msg, logged)
-		if e, ok := outline(msg); ok && e.method == nil && string(e.id) == l.id {
+		if e, ok := outline(msg); ok && e.method == nil && l.answers(e) {
 			answer = seen
 		}
 	}
@@ -132,7 +154,7 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 		msg, err := readAll(b.ReadCloser, b.size, b.l.max)
 		switch {
 		case errors.Is(err, errTooLarge):
-			msg = failure(b.l.id, codeTooLarge, "the server's answer is too large")
+			msg = failure(b.l.sdkID(), codeTooLarge, "the server's answer is too large")
 		case err != nil:
 			return 0, err
 		default:
@@ -223,7 +245,7 @@ func (b *eventBody) next() {
 		head = append(append(head, text...), '\n')
 	}
 	if big {
-		data, hasData = failure(b.l.id, codeTooLarge, "the server's answer is too large"), true
+		data, hasData = failure(b.l.sdkID(), codeTooLarge, "the server's answer is too large"), true
 	} else if hasData && len(data) > 0 && !bytes.Contains(head, []byte("event: ping")) {
 		data = b.l.take(data, b.logged)
 		hasData = data != nil

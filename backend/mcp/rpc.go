@@ -24,34 +24,14 @@ type stdioRPC struct {
 }
 
 func newStdioRPC(c *stdioConn, s *sdk.ClientSession, o Options, version string, roots bool) *stdioRPC {
-	r := &stdioRPC{conn: c, session: s}
-	if version >= versionModern {
-		b, _ := json.Marshal(metaModern(o, version, roots))
-		r.meta = b[1 : len(b)-1]
-	}
-	return r
+	return &stdioRPC{conn: c, session: s, meta: modernMeta(o, version, roots)}
 }
 
 func (r *stdioRPC) callTool(ctx context.Context, name string, args json.RawMessage, callID string, s *sink) ([]byte, error) {
-	n, err := json.Marshal(name)
+	p, err := callParams(name, args, callID, r.meta, s != nil)
 	if err != nil {
 		return nil, err
 	}
-	token, err := json.Marshal(callID)
-	if err != nil {
-		return nil, err
-	}
-	p := make([]byte, 0, len(n)+len(args)+len(token)+len(r.meta)+120)
-	p = append(append(p, `{"name":`...), n...)
-	p = append(append(p, `,"arguments":`...), args...)
-	p = append(append(p, `,"_meta":{"progressToken":`...), token...)
-	if len(r.meta) > 0 {
-		p = append(append(p, ','), r.meta...)
-		if s != nil {
-			p = append(p, `,"io.modelcontextprotocol/logLevel":"info"`...)
-		}
-	}
-	p = append(p, "}}"...)
 	raw, err := r.conn.call(ctx, "tools/call", p, callID, s)
 	if err != nil || len(r.meta) == 0 {
 		return raw, err
@@ -95,6 +75,7 @@ type httpRPC struct {
 	rt      *roundTripper
 	modern  bool
 	ctx     context.Context // of the link: what is in flight ends with it
+	direct  *direct         // nil over the older HTTP with SSE
 
 	mu    sync.Mutex
 	sinks map[string]*sink // by progress token, for what comes outside of the answer
@@ -140,6 +121,15 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 			delete(r.sinks, callID)
 			r.mu.Unlock()
 		}()
+	}
+	if r.direct != nil && !(r.modern && r.direct.bent(name)) {
+		raw, done, err := r.direct.call(ctx, l, name, args, callID, s != nil)
+		if done {
+			if err != nil && r.ctx.Err() != nil && ctx.Err() == nil && l.status == 0 {
+				return nil, errLost
+			}
+			return raw, err
+		}
 	}
 	p := &sdk.CallToolParams{Meta: sdk.Meta{"progressToken": callID}, Name: name, Arguments: args}
 	if r.modern && s != nil {
