@@ -142,6 +142,11 @@ func (a *App) ToolsGetCustom(callID, input string) (string, error) {
 	return a.call("tools:getCustom", callID, input)
 }
 
+// ToolsGetSavedRequests carries the channel tools:getSavedRequests into the window.
+func (a *App) ToolsGetSavedRequests(callID, input string) (string, error) {
+	return a.call("tools:getSavedRequests", callID, input)
+}
+
 // ToolsGetVersions carries the channel tools:getVersions into the window.
 func (a *App) ToolsGetVersions(callID, input string) (string, error) {
 	return a.call("tools:getVersions", callID, input)
@@ -152,6 +157,11 @@ func (a *App) ToolsRemove(callID, input string) (string, error) {
 	return a.call("tools:remove", callID, input)
 }
 
+// ToolsRemoveSavedRequest carries the channel tools:removeSavedRequest into the window.
+func (a *App) ToolsRemoveSavedRequest(callID, input string) (string, error) {
+	return a.call("tools:removeSavedRequest", callID, input)
+}
+
 // ToolsRestore carries the channel tools:restore into the window.
 func (a *App) ToolsRestore(callID, input string) (string, error) {
 	return a.call("tools:restore", callID, input)
@@ -160,6 +170,11 @@ func (a *App) ToolsRestore(callID, input string) (string, error) {
 // ToolsRestoreVersion carries the channel tools:restoreVersion into the window.
 func (a *App) ToolsRestoreVersion(callID, input string) (string, error) {
 	return a.call("tools:restoreVersion", callID, input)
+}
+
+// ToolsSaveRequest carries the channel tools:saveRequest into the window.
+func (a *App) ToolsSaveRequest(callID, input string) (string, error) {
+	return a.call("tools:saveRequest", callID, input)
 }
 
 // ToolsTestCustom carries the channel tools:testCustom into the window.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"sync"
 
 	"patchbay/backend/api/wire"
 	"patchbay/backend/config"
@@ -10,8 +11,9 @@ import (
 	"patchbay/backend/tools/custom"
 )
 
-// CustomVersions keeps former versions of custom tools.
-type CustomVersions interface {
+// ToolStore keeps former versions of custom tools, and saved requests.
+type ToolStore interface {
+	SettingsStore
 	AddCustomVersion(ctx context.Context, name string, t core.CustomTool) error
 	RenameCustomVersions(ctx context.Context, from, to string) error
 	CustomVersions(ctx context.Context, name string) ([]core.CustomVersion, error)
@@ -20,19 +22,20 @@ type CustomVersions interface {
 // Tools is the facade of the tools: those of the catalog, and the person's own
 // in tools.json.
 type Tools struct {
-	config   *config.Store
-	catalog  *tools.Catalog
-	gate     *tools.Executor
-	policy   tools.Policy
-	custom   *custom.Runner
-	versions CustomVersions
-	apply    func()
-	undo     undo[core.CustomTool]
+	config  *config.Store
+	catalog *tools.Catalog
+	gate    *tools.Executor
+	policy  tools.Policy
+	custom  *custom.Runner
+	store   ToolStore
+	saving  sync.Mutex // of saved requests
+	apply   func()
+	undo    undo[core.CustomTool]
 }
 
 // NewTools makes the facade. apply brings what tools.json says into effect.
-func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, policy tools.Policy, runner *custom.Runner, versions CustomVersions, apply func()) *Tools {
-	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, custom: runner, versions: versions, apply: apply}
+func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, policy tools.Policy, runner *custom.Runner, store ToolStore, apply func()) *Tools {
+	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, custom: runner, store: store, apply: apply}
 }
 
 // Get returns every tool from memory.

@@ -37,7 +37,7 @@ func (t *Tools) Update(ctx context.Context, in wire.UpdateToolInput) error {
 func (t *Tools) replace(ctx context.Context, name string, now core.CustomTool) error {
 	former, there := t.tool(name)
 	if there && !sameVersion(former, now) {
-		if err := t.versions.AddCustomVersion(ctx, name, former); err != nil {
+		if err := t.store.AddCustomVersion(ctx, name, former); err != nil {
 			return err
 		}
 	}
@@ -45,7 +45,7 @@ func (t *Tools) replace(ctx context.Context, name string, now core.CustomTool) e
 		return err
 	}
 	if now.Name != name {
-		return t.versions.RenameCustomVersions(ctx, name, now.Name)
+		return t.store.RenameCustomVersions(ctx, name, now.Name)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (t *Tools) Remove(ctx context.Context, in wire.NameInput) (wire.Removed, er
 	if !there {
 		return wire.Removed{}, core.Errorf(core.CodeNotFound, "There is no custom tool %q in tools.json any more.", in.Name)
 	}
-	if err := t.versions.AddCustomVersion(ctx, in.Name, c); err != nil {
+	if err := t.store.AddCustomVersion(ctx, in.Name, c); err != nil {
 		return wire.Removed{}, err
 	}
 	if err := t.saved(t.config.RemoveTool(ctx, in.Name)); err != nil {
@@ -117,7 +117,7 @@ func (t *Tools) saved(err error) error {
 
 // GetVersions returns the former versions of a custom tool, the newest first.
 func (t *Tools) GetVersions(ctx context.Context, in wire.NameInput) (wire.CustomToolVersions, error) {
-	list, err := t.versions.CustomVersions(ctx, in.Name)
+	list, err := t.store.CustomVersions(ctx, in.Name)
 	if err != nil {
 		return wire.CustomToolVersions{}, err
 	}
@@ -130,7 +130,7 @@ func (t *Tools) RestoreVersion(ctx context.Context, in wire.RestoreVersionInput)
 	if !there {
 		return core.Errorf(core.CodeNotFound, "There is no custom tool %q in tools.json any more.", in.Name)
 	}
-	list, err := t.versions.CustomVersions(ctx, in.Name)
+	list, err := t.store.CustomVersions(ctx, in.Name)
 	if err != nil {
 		return err
 	}

@@ -187,6 +187,34 @@ type UpdateToolInput struct {
 	Tool core.CustomTool `json:"tool"`
 }
 
+// SavedRequest are arguments that a person keeps for a tool.
+type SavedRequest struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // a JSON object
+}
+
+// SavedRequestsInput names a tool; its definition does not matter.
+type SavedRequestsInput struct {
+	Ref core.ToolRef `json:"ref"`
+}
+
+// SavedRequestsView is every saved request of a tool, by name.
+type SavedRequestsView struct {
+	Requests []SavedRequest `json:"requests"`
+}
+
+// SaveRequestInput keeps arguments for a tool.
+type SaveRequestInput struct {
+	Ref     core.ToolRef `json:"ref"`
+	Request SavedRequest `json:"request"`
+}
+
+// RemoveSavedInput names a saved request.
+type RemoveSavedInput struct {
+	Ref  core.ToolRef `json:"ref"`
+	Name string       `json:"name"`
+}
+
 // ExecuteInput asks for one call of a tool by a person.
 type ExecuteInput struct {
 	// CallID is made by the page (a UUID), so that it can follow the chunks and

@@ -36,12 +36,16 @@ import type {
   Provider,
   ProvidersView,
   QuestionsView,
+  RemoveSavedInput,
   Removed,
   ResolveInput,
   ResourceInput,
   Resources,
   RestoreVersionInput,
   SaveProviderInput,
+  SaveRequestInput,
+  SavedRequestsInput,
+  SavedRequestsView,
   SendInput,
   SendOutput,
   ServerView,
@@ -147,18 +151,27 @@ export const tools = {
   /** tools:getCustom */
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
+  /** tools:getSavedRequests */
+  getSavedRequests: (input: SavedRequestsInput, options?: CallOptions): Promise<SavedRequestsView> =>
+    call<SavedRequestsView>("tools:getSavedRequests", "ToolsGetSavedRequests", input, options),
   /** tools:getVersions */
   getVersions: (input: NameInput, options?: CallOptions): Promise<CustomToolVersions> =>
     call<CustomToolVersions>("tools:getVersions", "ToolsGetVersions", input, options),
   /** tools:remove */
   remove: (input: NameInput, options?: CallOptions): Promise<Removed> =>
     call<Removed>("tools:remove", "ToolsRemove", input, options),
+  /** tools:removeSavedRequest */
+  removeSavedRequest: (input: RemoveSavedInput, options?: CallOptions): Promise<SavedRequestsView> =>
+    call<SavedRequestsView>("tools:removeSavedRequest", "ToolsRemoveSavedRequest", input, options),
   /** tools:restore */
   restore: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restore", "ToolsRestore", input, options),
   /** tools:restoreVersion */
   restoreVersion: (input: RestoreVersionInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restoreVersion", "ToolsRestoreVersion", input, options),
+  /** tools:saveRequest */
+  saveRequest: (input: SaveRequestInput, options?: CallOptions): Promise<SavedRequestsView> =>
+    call<SavedRequestsView>("tools:saveRequest", "ToolsSaveRequest", input, options),
   /** tools:testCustom */
   testCustom: (input: TestCustomInput, options?: CallOptions): Promise<ExecuteOutput> =>
     call<ExecuteOutput>("tools:testCustom", "ToolsTestCustom", input, options),

@@ -973,6 +973,15 @@ export interface RejectedServer {
 
 // From wire/types.go
 /**
+ * RemoveSavedInput names a saved request.
+ */
+export interface RemoveSavedInput {
+    ref: ToolRef;
+    name: string;
+}
+
+// From wire/types.go
+/**
  * Removed lets the person take a removal back.
  */
 export interface Removed {
@@ -1177,6 +1186,40 @@ export interface SaveProviderInput {
      * Key is the API key; nil leaves it as it is, "" removes it. It never comes back.
      */
     key?: string;
+}
+
+// From wire/types.go
+/**
+ * SaveRequestInput keeps arguments for a tool.
+ */
+export interface SaveRequestInput {
+    ref: ToolRef;
+    request: SavedRequest;
+}
+
+// From wire/types.go
+/**
+ * SavedRequest are arguments that a person keeps for a tool.
+ */
+export interface SavedRequest {
+    name: string;
+    arguments: unknown; // a JSON object
+}
+
+// From wire/types.go
+/**
+ * SavedRequestsInput names a tool; its definition does not matter.
+ */
+export interface SavedRequestsInput {
+    ref: ToolRef;
+}
+
+// From wire/types.go
+/**
+ * SavedRequestsView is every saved request of a tool, by name.
+ */
+export interface SavedRequestsView {
+    requests: SavedRequest[];
 }
 
 // From wire/types.go
