@@ -83,7 +83,7 @@ var owners = map[string][]string{
 	"github.com/tailscale/hujson":            {"backend/config/...", "backend/llm"},
 	"go.yaml.in/yaml":                        {"backend/config/paste", "backend/config/export"},
 	"github.com/pelletier/go-toml":           {"backend/config/paste", "backend/config/export"},
-	"golang.org/x/text":                      {"backend/config/bundle"},
+	"golang.org/x/text/":                     {"backend/config/bundle", "backend/tools"},
 	"github.com/adrg/xdg":                    {"backend/host"},
 	"github.com/alecthomas/kong":             {"cmd/patchbay"},
 	"github.com/coder/websocket":             {"backend/api/rpc"},
