@@ -119,7 +119,7 @@ func (f *finder) named(place, key, value string, skip int) {
 // inside looks for tokens and for addresses with a password in a text.
 func (f *finder) inside(place, key, text string) {
 	for _, m := range userinfo.FindAllStringSubmatchIndex(text, -1) {
-		f.put(Secret{Place: place, Key: or(key, "password"), What: "a password", start: m[4], end: m[5]}, text)
+		f.put(Secret{Place: place, Key: strings.TrimPrefix(key+"_password", "_"), What: "a password", start: m[4], end: m[5]}, text)
 	}
 	for _, m := range query.FindAllStringSubmatchIndex(text, -1) {
 		if name, value := text[m[2]:m[3]], text[m[4]:m[5]]; SecretName(name) && len(value) >= 4 {
@@ -396,4 +396,52 @@ func references(spec core.ServerSpec) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// Placeholders returns spec for other eyes and other programs: secrets, also
+// those in the secret store, become ${NAME}, and so do long values of variables
+// and headers that only a secret would have.
+func Placeholders(spec core.ServerSpec) core.ServerSpec {
+	out := replace(spec, func(s Secret, _ string) (string, bool) { return variable(s.Key), true })
+	for _, m := range []map[string]string{out.Env, out.Headers} {
+		for k, v := range m {
+			if !reference.MatchString(v) && unreadable(v) {
+				m[k] = variable(k)
+			}
+		}
+	}
+	named := func(text string) string {
+		return secretRef.ReplaceAllStringFunc(text, func(ref string) string {
+			name, _, _ := strings.Cut(secretRef.FindStringSubmatch(ref)[1], ":-")
+			return variable(name[strings.LastIndexByte(name, '/')+1:])
+		})
+	}
+	out.Command, out.URL = named(out.Command), named(out.URL)
+	for i, a := range out.Args {
+		out.Args[i] = named(a)
+	}
+	for _, m := range []map[string]string{out.Env, out.Headers} {
+		for k, v := range m {
+			m[k] = named(v)
+		}
+	}
+	for _, f := range authFields(out.Auth) {
+		*f.value = named(*f.value)
+	}
+	return out
+}
+
+func variable(key string) string {
+	return "${" + strings.ToUpper(strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, key)) + "}"
+}
+
+// unreadable reports whether a value is one long word of letters and digits
+// mixed, as keys are and settings are not.
+func unreadable(v string) bool {
+	return len(v) >= 20 && !strings.ContainsAny(v, " /\\:,;") && strings.ContainsAny(v, "0123456789") && entropy(v) >= 3.5
 }

@@ -21,8 +21,8 @@ const module = "patchbay/"
 // all below it. A package that is not listed may not exist.
 var allowed = map[string][]string{
 	"patchbay": {"backend/host", "backend/api/rpc", "backend/core", "frontend"},
-	"cmd/patchbay": {"backend/host", "backend/api/rpc", "backend/api/wire", "backend/approval", "backend/config/paste", "backend/core",
-		"backend/event", "backend/mcp/demo", "backend/tools", "frontend"},
+	"cmd/patchbay": {"backend/host", "backend/api/rpc", "backend/api/wire", "backend/approval", "backend/config/...", "backend/core",
+		"backend/doctor", "backend/event", "backend/mcp/demo", "backend/tools", "frontend"},
 	"frontend": {},
 
 	"backend/core":  {},

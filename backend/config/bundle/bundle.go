@@ -17,6 +17,7 @@ import (
 	"path"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -162,6 +163,21 @@ func Place(spec core.ServerSpec, folder string) core.ServerSpec {
 	return replaceAll(spec, func(s string) string { return dirname().ReplaceAllLiteralString(s, filepath.ToSlash(folder)) })
 }
 
+// Move returns spec with the folder to in the place of the folder from.
+func Move(spec core.ServerSpec, from, to string) core.ServerSpec {
+	return replaceAll(spec, func(s string) string { return strings.ReplaceAll(s, filepath.ToSlash(from), filepath.ToSlash(to)) })
+}
+
+// Inside reports whether command is a program in a bundle below parent.
+func Inside(command, parent string) bool {
+	return strings.HasPrefix(command, filepath.ToSlash(parent)+"/")
+}
+
+// Folder is where Unpack puts the bundle below parent, as long as that is free.
+func (b *Bundle) Folder(parent string) string {
+	return filepath.Join(parent, safeFolder(b.Server.Name)+"-"+b.Digest[:8])
+}
+
 // Unpack writes the bundle into a fresh folder below parent and returns the
 // folder. Either all of it is there afterwards, or nothing.
 func (b *Bundle) Unpack(ctx context.Context, parent string) (folder string, err error) {
@@ -187,9 +203,8 @@ func (b *Bundle) Unpack(ctx context.Context, parent string) (folder string, err 
 	if err := b.write(ctx, temp); err != nil {
 		return fail(err)
 	}
-	base := safeFolder(b.Server.Name) + "-" + b.Digest[:8]
 	for n := 1; ; n++ {
-		folder = filepath.Join(parent, base)
+		folder = b.Folder(parent)
 		if n > 1 {
 			folder += "-" + strconv.Itoa(n)
 		}

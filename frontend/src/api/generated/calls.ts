@@ -17,7 +17,11 @@ import type {
   CustomToolsView,
   ExecuteInput,
   ExecuteOutput,
+  ExportFormatsView,
+  ExportServerInput,
+  ExportedServer,
   FinishSignInInput,
+  FoundFiles,
   IDInput,
   Info,
   LogView,
@@ -31,12 +35,15 @@ import type {
   QuestionsView,
   Removed,
   ResolveInput,
+  ReviewServersInput,
+  ReviewsView,
   SaveProviderInput,
   SendInput,
   SendOutput,
   ServerView,
   ServersView,
   SetServerEnabledInput,
+  SetToolsEnabledInput,
   SettingsView,
   StopInput,
   TestReport,
@@ -46,6 +53,7 @@ import type {
   UpdateConversationInput,
   UpdateServerInput,
   UpdateToolInput,
+  UploadBundleInput,
 } from "./types";
 
 export const mcp = {
@@ -58,9 +66,18 @@ export const mcp = {
   /** mcp:disconnectServer */
   disconnectServer: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:disconnectServer", "McpDisconnectServer", input, options),
+  /** mcp:exportServer */
+  exportServer: (input: ExportServerInput, options?: CallOptions): Promise<ExportedServer> =>
+    call<ExportedServer>("mcp:exportServer", "McpExportServer", input, options),
+  /** mcp:findConfigs */
+  findConfigs: (options?: CallOptions): Promise<FoundFiles> =>
+    call<FoundFiles>("mcp:findConfigs", "McpFindConfigs", {}, options),
   /** mcp:finishSignIn */
   finishSignIn: (input: FinishSignInInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:finishSignIn", "McpFinishSignIn", input, options),
+  /** mcp:getExportFormats */
+  getExportFormats: (options?: CallOptions): Promise<ExportFormatsView> =>
+    call<ExportFormatsView>("mcp:getExportFormats", "McpGetExportFormats", {}, options),
   /** mcp:getLog */
   getLog: (input: NameInput, options?: CallOptions): Promise<LogView> =>
     call<LogView>("mcp:getLog", "McpGetLog", input, options),
@@ -79,9 +96,15 @@ export const mcp = {
   /** mcp:restoreServer */
   restoreServer: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:restoreServer", "McpRestoreServer", input, options),
+  /** mcp:reviewServers */
+  reviewServers: (input: ReviewServersInput, options?: CallOptions): Promise<ReviewsView> =>
+    call<ReviewsView>("mcp:reviewServers", "McpReviewServers", input, options),
   /** mcp:setServerEnabled */
   setServerEnabled: (input: SetServerEnabledInput, options?: CallOptions): Promise<ServerView> =>
     call<ServerView>("mcp:setServerEnabled", "McpSetServerEnabled", input, options),
+  /** mcp:setToolsEnabled */
+  setToolsEnabled: (input: SetToolsEnabledInput, options?: CallOptions): Promise<ServerView> =>
+    call<ServerView>("mcp:setToolsEnabled", "McpSetToolsEnabled", input, options),
   /** mcp:signIn */
   signIn: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:signIn", "McpSignIn", input, options),
@@ -94,6 +117,9 @@ export const mcp = {
   /** mcp:updateServer */
   updateServer: (input: UpdateServerInput, options?: CallOptions): Promise<ServerView> =>
     call<ServerView>("mcp:updateServer", "McpUpdateServer", input, options),
+  /** mcp:uploadBundle */
+  uploadBundle: (input: UploadBundleInput, options?: CallOptions): Promise<ParsedServers> =>
+    call<ParsedServers>("mcp:uploadBundle", "McpUploadBundle", input, options),
 } as const;
 
 export const tools = {
