@@ -3,6 +3,8 @@ export const keys = {
   servers: {
     all: ["servers"] as const,
     list: () => ["servers", "list"] as const,
+    found: () => ["servers", "found"] as const,
+    formats: () => ["servers", "formats"] as const,
     log: (name: string) => ["servers", "log", name] as const,
   },
   tools: {

@@ -14,9 +14,11 @@ import type {
   ParseServersInput,
   PatchbayEvent,
   ResolveInput,
+  ReviewServersInput,
   SaveProviderInput,
   SendInput,
   SetServerEnabledInput,
+  SetToolsEnabledInput,
   SettingsView,
   TestReport,
   UpdateConversationInput,
@@ -133,6 +135,23 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
     "mcp:reconnectServer": () => undefined,
     "mcp:disconnectServer": () => undefined,
     "mcp:getLog": () => ({ lines: ["starting", "Secure MCP Filesystem Server running on stdio", "ready"] }),
+    "mcp:reviewServers": (i: ReviewServersInput) => ({
+      reviews: i.servers.map((x) => ({
+        name: x.server.name,
+        envNames: Object.keys(x.server.env ?? {}),
+        findings: [],
+        secrets: [],
+        missing: [],
+        exists: false,
+        loaders: [],
+      })),
+    }),
+    "mcp:findConfigs": () => ({ files: [] }),
+    "mcp:getExportFormats": () => ({
+      formats: [{ id: "cursor", name: "Cursor", where: "~/.cursor/mcp.json" }],
+    }),
+    "mcp:exportServer": () => ({ text: "{}" }),
+    "mcp:setToolsEnabled": (i: SetToolsEnabledInput) => find(i.name),
     "mcp:parseServers": (i: ParseServersInput) => parse(i.text, state),
     "mcp:testServer": async (): Promise<TestReport> => {
       await new Promise((r) => setTimeout(r, 300));
@@ -295,6 +314,7 @@ function parse(text: string, state: FakeState): ParsedServers {
       resolvedCommand: `/usr/bin/${v.command}`,
       problem: v.command === "uvx" ? "uvx is not installed. Install uv, or give the full path." : "",
       exists: state.servers.some((s) => s.spec.name === name),
+      inputs: [],
       missing: Object.entries(v.env ?? {})
         .filter(([, x]) => /^</.test(x))
         .map(([k]) => `env.${k}`),
