@@ -90,7 +90,7 @@ export function FoundConfigs({ taken, onClose }: FoundConfigsProps) {
             </legend>
             {f.error && <p className="text-danger text-xs">{f.error}</p>}
             {f.servers.length > 1 && (
-              <label className="flex items-center gap-2 text-ink-2 text-xs">
+              <label className="flex min-h-7 items-center gap-2 text-ink-2 text-xs">
                 <input
                   type="checkbox"
                   className="size-4 accent-accent"
@@ -103,7 +103,7 @@ export function FoundConfigs({ taken, onClose }: FoundConfigsProps) {
             {f.servers.map((s) => {
               const id = idOf(f, s.spec.name);
               return (
-                <label key={id} className="flex min-w-0 items-center gap-2">
+                <label key={id} className="flex min-h-7 min-w-0 items-center gap-2">
                   <input
                     type="checkbox"
                     className="size-4 shrink-0 accent-accent"
