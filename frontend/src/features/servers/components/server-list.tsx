@@ -95,7 +95,7 @@ export function ServerList(props: ServerListProps) {
             <Plus /> Add
           </Button>
         </div>
-        <div className="flex flex-wrap items-center gap-1" role="group" aria-label="Filter">
+        <div className="flex flex-wrap gap-1" role="group" aria-label="Filter">
           {filters.map((f) => {
             const n = servers.filter((s) => matchesFilter(s, f.value)).length;
             return (
@@ -113,9 +113,14 @@ export function ServerList(props: ServerListProps) {
               </button>
             );
           })}
+        </div>
+        <div className="flex items-center gap-2">
+          <p className="nums min-w-0 flex-1 text-ink-3 text-xs" data-testid="meter">
+            {meter}
+          </p>
           <Menu>
             <MenuTrigger asChild>
-              <IconButton label={`Sort: ${sorts[sort]}`} size="icon-sm" className="ml-auto size-6">
+              <IconButton label={`Sort: ${sorts[sort]}`} size="icon-sm" className="size-6">
                 <ArrowDownWideNarrow />
               </IconButton>
             </MenuTrigger>
@@ -130,11 +135,6 @@ export function ServerList(props: ServerListProps) {
             </MenuContent>
           </Menu>
         </div>
-        {meter && (
-          <p className="nums text-ink-3 text-xs" data-testid="meter">
-            {meter}
-          </p>
-        )}
       </div>
       <ul className="min-h-0 flex-1 overflow-y-auto p-1.5" aria-label="Servers" onKeyDown={onKeyDown}>
         {shown.map((s) => {
