@@ -121,7 +121,7 @@ func (b *Bundle) check(ctx context.Context) (manifest []byte, err error) {
 			continue
 		}
 		var keep bytes.Buffer
-		var into io.Writer = io.Discard
+		into := io.Discard
 		if f.Name == "manifest.json" {
 			if f.UncompressedSize64 > maxManifest {
 				return nil, core.Errorf(core.CodeTooLarge, "The manifest.json of the bundle is larger than %d MiB.", maxManifest>>20)
