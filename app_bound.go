@@ -27,6 +27,16 @@ func (a *App) McpDisconnectServer(callID, input string) (string, error) {
 	return a.call("mcp:disconnectServer", callID, input)
 }
 
+// McpExportServer carries the channel mcp:exportServer into the window.
+func (a *App) McpExportServer(callID, input string) (string, error) {
+	return a.call("mcp:exportServer", callID, input)
+}
+
+// McpFindConfigs carries the channel mcp:findConfigs into the window.
+func (a *App) McpFindConfigs(callID, input string) (string, error) {
+	return a.call("mcp:findConfigs", callID, input)
+}
+
 // McpFinishSignIn carries the channel mcp:finishSignIn into the window.
 func (a *App) McpFinishSignIn(callID, input string) (string, error) {
 	return a.call("mcp:finishSignIn", callID, input)
@@ -35,6 +45,11 @@ func (a *App) McpFinishSignIn(callID, input string) (string, error) {
 // McpGetActivity carries the channel mcp:getActivity into the window.
 func (a *App) McpGetActivity(callID, input string) (string, error) {
 	return a.call("mcp:getActivity", callID, input)
+}
+
+// McpGetExportFormats carries the channel mcp:getExportFormats into the window.
+func (a *App) McpGetExportFormats(callID, input string) (string, error) {
+	return a.call("mcp:getExportFormats", callID, input)
 }
 
 // McpGetPrompts carries the channel mcp:getPrompts into the window.
@@ -77,9 +92,19 @@ func (a *App) McpRestoreServer(callID, input string) (string, error) {
 	return a.call("mcp:restoreServer", callID, input)
 }
 
+// McpReviewServers carries the channel mcp:reviewServers into the window.
+func (a *App) McpReviewServers(callID, input string) (string, error) {
+	return a.call("mcp:reviewServers", callID, input)
+}
+
 // McpSetServerEnabled carries the channel mcp:setServerEnabled into the window.
 func (a *App) McpSetServerEnabled(callID, input string) (string, error) {
 	return a.call("mcp:setServerEnabled", callID, input)
+}
+
+// McpSetToolsEnabled carries the channel mcp:setToolsEnabled into the window.
+func (a *App) McpSetToolsEnabled(callID, input string) (string, error) {
+	return a.call("mcp:setToolsEnabled", callID, input)
 }
 
 // McpSignIn carries the channel mcp:signIn into the window.
@@ -110,6 +135,11 @@ func (a *App) McpUnsubscribeResource(callID, input string) (string, error) {
 // McpUpdateServer carries the channel mcp:updateServer into the window.
 func (a *App) McpUpdateServer(callID, input string) (string, error) {
 	return a.call("mcp:updateServer", callID, input)
+}
+
+// McpUploadBundle carries the channel mcp:uploadBundle into the window.
+func (a *App) McpUploadBundle(callID, input string) (string, error) {
+	return a.call("mcp:uploadBundle", callID, input)
 }
 
 // ToolsAdd carries the channel tools:add into the window.

@@ -155,9 +155,9 @@ func TestSecretsOfAuthAreMasked(t *testing.T) {
 	require.Equal(t, "s1", saved.ClientSecret, "masking must not touch the configuration itself")
 	require.Error(t, unmasked(core.ServerSpec{Auth: shown}))
 	shown.ClientID = "others"
-	back := unmaskedAuth(shown, saved)
+	back := unmask(core.ServerSpec{Auth: shown}, core.ServerSpec{Auth: saved}).Auth
 	require.Equal(t, "s1 pem s2", back.ClientSecret+" "+back.PrivateKey+" "+back.IdentityProvider.ClientSecret)
 	require.Equal(t, "others", back.ClientID)
 	require.NoError(t, unmasked(core.ServerSpec{Auth: back}))
-	require.Error(t, unmasked(core.ServerSpec{Auth: unmaskedAuth(shown, nil)}))
+	require.Error(t, unmasked(unmask(core.ServerSpec{Auth: shown}, core.ServerSpec{})))
 }

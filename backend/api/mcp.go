@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
 	"sync"
 
@@ -11,25 +9,53 @@ import (
 
 	"patchbay/backend/api/wire"
 	"patchbay/backend/config"
-	"patchbay/backend/config/paste"
+	"patchbay/backend/config/discover"
 	"patchbay/backend/core"
+	"patchbay/backend/doctor"
 	"patchbay/backend/mcp"
 )
 
+// SecretStore keeps what must not stand in tools.json.
+type SecretStore interface {
+	Get(ctx context.Context, name string) (string, bool, error)
+	Set(ctx context.Context, name, value string) error
+	Delete(ctx context.Context, name string) error
+}
+
+// MCPOptions are what the facade of the servers stands on. All must be set but Apps.
+type MCPOptions struct {
+	Config  *config.Store
+	Manager *mcp.Manager
+	// Apply brings what tools.json says into effect.
+	Apply func()
+	// Demo returns the configuration of the demo server.
+	Demo    func() (core.ServerSpec, error)
+	Secrets SecretStore
+	Doctor  *doctor.Doctor
+	// Bundles is the folder into which bundles are unpacked.
+	Bundles string
+	// Apps are the programs whose files mcp:findConfigs reads; nil for none.
+	Apps []discover.App
+}
+
 // MCP is the facade of the servers. tools.json is where they are kept; the
-// engine is told by apply after each change.
+// engine is told after each change.
 type MCP struct {
 	config  *config.Store
 	manager *mcp.Manager
 	apply   func()
 	demo    func() (core.ServerSpec, error)
+	secrets SecretStore
+	doctor  *doctor.Doctor
+	bundles shelf
+	apps    []discover.App
 	undo    undo[core.ServerSpec]
 }
 
-// NewMCP makes the facade. apply brings what tools.json says into effect; demo
-// returns the configuration of the demo server.
-func NewMCP(c *config.Store, m *mcp.Manager, apply func(), demo func() (core.ServerSpec, error)) *MCP {
-	return &MCP{config: c, manager: m, apply: apply, demo: demo}
+// NewMCP makes the facade.
+func NewMCP(o MCPOptions) *MCP {
+	return &MCP{config: o.Config, manager: o.Manager, apply: o.Apply, demo: o.Demo, secrets: o.Secrets, doctor: o.Doctor,
+		bundles: shelf{dir: o.Bundles}, apps: o.Apps}
 }
 
 // GetServers returns all configured servers with their states. It waits for none of them.
@@ -44,66 +70,6 @@ func (m *MCP) GetServers(_ context.Context) (wire.ServersView, error) {
 		out.Servers = append(out.Servers, view(spec, status[spec.Name]))
 	}
 	return out, nil
-}
-
-// ParseServers understands a text, runs nothing and saves nothing.
-func (m *MCP) ParseServers(ctx context.Context, in wire.ParseServersInput) (wire.ParsedServers, error) {
-	res, err := paste.Parse(in.Text)
-	if err != nil {
-		return wire.ParsedServers{}, err
-	}
-	file, _ := m.config.Current()
-	out := wire.ParsedServers{Warnings: res.Warnings}
-	for _, spec := range res.Servers {
-		p := wire.ParsedServer{Spec: spec, Exists: slices.ContainsFunc(file.Servers, named(spec.Name))}
-		for _, place := range res.Missing {
-			if rest, ok := cutName(place, spec.Name); ok {
-				p.Missing = append(p.Missing, rest)
-			}
-		}
-		path, err := m.manager.Locate(ctx, spec)
-		p.ResolvedCommand = path
-		if err != nil && core.CodeOf(err) != core.CodeNeedsValue {
-			p.Problem = err.Error()
-		}
-		out.Servers = append(out.Servers, p)
-	}
-	for _, r := range res.Rejected {
-		out.Rejected = append(out.Rejected, wire.RejectedServer{Name: r.Name, Error: core.Error{
-			Code: core.CodeInvalid, Message: r.Error.Message, Line: r.Error.Line, Column: r.Error.Column, Path: r.Error.Path}})
-	}
-	return out, nil
-}
-
-func cutName(place, name string) (string, bool) {
-	if len(place) > len(name)+1 && place[:len(name)+1] == name+"." {
-		return place[len(name)+1:], true
-	}
-	return "", false
-}
-
-// AddServer saves a server and connects it.
-func (m *MCP) AddServer(ctx context.Context, in wire.AddServerInput) (wire.ServerView, error) {
-	spec := in.Server
-	if err := unmasked(spec); err != nil {
-		return wire.ServerView{}, err
-	}
-	file, err := m.config.Current()
-	if err != nil {
-		return wire.ServerView{}, err
-	}
-	if slices.ContainsFunc(file.Servers, named(spec.Name)) {
-		switch in.OnConflict {
-		case wire.ConflictOverwrite:
-			return m.saved(spec.Name, m.config.UpdateServer(ctx, spec.Name, spec))
-		case wire.ConflictKeepBoth:
-			base := spec.Name
-			for n := 2; slices.ContainsFunc(file.Servers, named(spec.Name)); n++ {
-				spec.Name = fmt.Sprintf("%s-%d", base, n)
-			}
-		}
-	}
-	return m.saved(spec.Name, m.config.AddServer(ctx, spec))
 }
 
 // AddDemoServer saves and connects the demo server that the product brings. One
@@ -123,15 +89,6 @@ func (m *MCP) AddDemoServer(ctx context.Context) (wire.ServerView, error) {
 	return m.saved(spec.Name, m.config.AddServer(ctx, spec))
 }
 
-// UpdateServer replaces a configuration; the server reconnects if that matters to it.
-func (m *MCP) UpdateServer(ctx context.Context, in wire.UpdateServerInput) (wire.ServerView, error) {
-	spec, err := m.unmask(in.Server, in.Name)
-	if err != nil {
-		return wire.ServerView{}, err
-	}
-	return m.saved(spec.Name, m.config.UpdateServer(ctx, in.Name, spec))
-}
-
 // SetServerEnabled switches a server on or off for good.
 func (m *MCP) SetServerEnabled(ctx context.Context, in wire.SetServerEnabledInput) (wire.ServerView, error) {
 	spec, err := m.find(in.Name)
@@ -142,7 +99,8 @@ func (m *MCP) SetServerEnabled(ctx context.Context, in wire.SetServerEnabledInpu
 	return m.saved(in.Name, m.config.UpdateServer(ctx, in.Name, spec))
 }
 
-// RemoveServer disconnects a server and takes it out of tools.json.
+// RemoveServer disconnects a server and takes it out of tools.json. Its secrets
+// stay in the secret store and its bundle stays unpacked, for the way back.
 func (m *MCP) RemoveServer(ctx context.Context, in wire.NameInput) (wire.Removed, error) {
 	spec, err := m.find(in.Name)
 	if err != nil {
@@ -166,22 +124,6 @@ func (m *MCP) RestoreServer(ctx context.Context, in wire.UndoInput) error {
 	}
 	m.apply()
 	return nil
-}
-
-// TestServer tries a configuration without saving it. A failing server is a
-// report, not an error.
-func (m *MCP) TestServer(ctx context.Context, in wire.TestServerInput) (core.TestReport, error) {
-	spec := in.Server
-	if in.SavedAs != "" {
-		var err error
-		if spec, err = m.unmask(spec, in.SavedAs); err != nil {
-			return core.TestReport{}, err
-		}
-	}
-	if err := unmasked(spec); err != nil {
-		return core.TestReport{}, err
-	}
-	return m.manager.Test(ctx, spec, nil), nil
 }
 
 // ReconnectServer closes the connection of a server, if there is one, and opens it anew.
@@ -245,81 +187,6 @@ func (m *MCP) find(name string) (core.ServerSpec, error) {
 
 func named(name string) func(core.ServerSpec) bool {
 	return func(s core.ServerSpec) bool { return s.Name == name }
-}
-
-// view masks the values that the page must not see. References to a secret or
-// to the environment are no secrets and stay readable.
-func view(spec core.ServerSpec, status core.ServerStatus) wire.ServerView {
-	spec.Env, spec.Headers, spec.Auth = masked(spec.Env), masked(spec.Headers), maskedAuth(spec.Auth)
-	if status.Name == "" {
-		status.Name, status.State, status.Message = spec.Name, core.StateStarting, "Starting…"
-	}
-	if status.Transport == "" {
-		status.Transport = spec.Transport
-	}
-	return wire.ServerView{Spec: spec, Status: status}
-}
-
-func masked(in map[string]string) map[string]string {
-	out := maps.Clone(in)
-	for k, v := range out {
-		if v != "" && !isReference(v) {
-			out[k] = wire.Mask
-		}
-	}
-	return out
-}
-
-// isReference reports whether the whole value is one placeholder without a default.
-func isReference(v string) bool {
-	if len(v) < 4 || v[:2] != "${" || v[len(v)-1] != '}' {
-		return false
-	}
-	for _, r := range v[2 : len(v)-1] {
-		if r == '}' || r == '{' || r == '-' {
-			return false
-		}
-	}
-	return true
-}
-
-// unmask puts the saved values of the server savedAs where spec holds masks.
-func (m *MCP) unmask(spec core.ServerSpec, savedAs string) (core.ServerSpec, error) {
-	old, err := m.find(savedAs)
-	if err != nil {
-		return spec, err
-	}
-	spec.Env, spec.Headers, spec.Auth = maps.Clone(spec.Env), maps.Clone(spec.Headers), unmaskedAuth(spec.Auth, old.Auth)
-	for _, pair := range []struct{ now, old map[string]string }{{spec.Env, old.Env}, {spec.Headers, old.Headers}} {
-		for k, v := range pair.now {
-			if saved, ok := pair.old[k]; v == wire.Mask && ok {
-				pair.now[k] = saved
-			}
-		}
-	}
-	return spec, unmasked(spec)
-}
-
-// unmasked refuses a mask that stands for nothing: saved, it would be a wrong password.
-func unmasked(spec core.ServerSpec) error {
-	for at, s := range authSecrets(spec.Auth) {
-		if *s == wire.Mask {
-			return &core.Error{Code: core.CodeNeedsValue, Path: "auth." + at,
-				Message: fmt.Sprintf("Enter the value of %s again: only its mask was given.", at)}
-		}
-	}
-	for _, pair := range []struct {
-		field  string
-		values map[string]string
-	}{{"env", spec.Env}, {"headers", spec.Headers}} {
-		for k, v := range pair.values {
-			if v == wire.Mask {
-				return &core.Error{Code: core.CodeNeedsValue, Path: pair.field + "." + k,
-					Message: fmt.Sprintf("Enter the value of %s again: only its mask was given.", k)}
-			}
-		}
-	}
-	return nil
 }
 
 // maxUndo is how many removals can be taken back.

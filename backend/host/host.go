@@ -21,6 +21,7 @@ import (
 	"patchbay/backend/chat"
 	"patchbay/backend/config"
 	"patchbay/backend/core"
+	"patchbay/backend/doctor"
 	"patchbay/backend/event"
 	"patchbay/backend/limit"
 	"patchbay/backend/llm/registry"
@@ -58,6 +59,7 @@ type Host struct {
 	Paths      Paths
 	Bus        *event.Bus
 	Config     *config.Store
+	Doctor     *doctor.Doctor
 	Servers    *mcp.Manager
 	Catalog    *tools.Catalog
 	Gate       *tools.Executor
@@ -160,7 +162,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	})
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
-		MCP:       api.NewMCP(h.Config, h.Servers, h.configChanged, h.demoServer),
+		MCP:       api.NewMCP(h.mcpOptions(secrets)),
 		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.Custom, h.store.App, h.configChanged),
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),

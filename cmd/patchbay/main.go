@@ -32,7 +32,8 @@ type cli struct {
 	JSON    bool             `help:"Print JSON for programs instead of text for people."`
 	Version kong.VersionFlag `help:"Print the version and exit."`
 
-	Servers    serversCmd    `cmd:"" help:"List, add, test and remove MCP servers."`
+	Servers    serversCmd    `cmd:"" help:"List, add, test, import, export and remove MCP servers."`
+	Doctor     doctorCmd     `cmd:"" help:"Say what is wrong with the configured servers, then try them."`
 	Tools      toolsCmd      `cmd:"" help:"List tools."`
 	Call       callCmd       `cmd:"" help:"Call one tool and print its MCP result."`
 	Chat       chatCmd       `cmd:"" help:"Send one message to an agent and print its answer as it is written."`

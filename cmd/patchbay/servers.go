@@ -7,8 +7,10 @@ import (
 	"text/tabwriter"
 
 	"patchbay/backend/api/wire"
+	"patchbay/backend/config/bundle"
 	"patchbay/backend/config/paste"
 	"patchbay/backend/core"
+	"patchbay/backend/doctor"
 	"patchbay/backend/host"
 )
 
@@ -17,6 +19,8 @@ type serversCmd struct {
 	Add    serversAddCmd    `cmd:"" help:"Add the servers of a pasted configuration to tools.json."`
 	Test   serversTestCmd   `cmd:"" help:"Try a configured server, or a pasted configuration, without saving anything."`
 	Remove serversRemoveCmd `cmd:"" help:"Remove a server from tools.json."`
+	Import serversImportCmd `cmd:"" help:"Add servers from the configuration files of other programs on this machine."`
+	Export serversExportCmd `cmd:"" help:"Print a server as another program keeps it, without secrets."`
 	Parse  serversParseCmd  `cmd:"" help:"Print what a pasted configuration means. Runs nothing and changes nothing."`
 }
 
@@ -106,7 +110,7 @@ func normal(s core.ServerSpec) map[string]any {
 }
 
 type serversParseCmd struct {
-	Source string `arg:"" help:"A file, or - for the standard input."`
+	Source string `arg:"" help:"A file (also a bundle: .mcpb, .dxt), or - for the standard input."`
 }
 
 func (c *serversParseCmd) Run(a *app) error {
@@ -143,6 +147,9 @@ func (a *app) parse(arg string) (paste.Result, error) {
 }
 
 func (a *app) understand(text string) (paste.Result, error) {
+	if bundle.Is([]byte(text)) {
+		return a.bundled(text)
+	}
 	res, err := paste.Parse(text)
 	if err != nil {
 		return res, a.refused(err)
@@ -184,6 +191,9 @@ func (a *app) tellParsed(res paste.Result) {
 type serversAddCmd struct {
 	Source     string `arg:"" help:"A file, - for the standard input, or the configuration itself in quotes."`
 	OnConflict string `enum:"fail,overwrite,keep_both" default:"fail" help:"What to do when the name is taken: ${enum}."`
+
+	MoveSecrets  bool `help:"Move secrets that stand in clear to the secret store."`
+	AllowLoaders bool `help:"Agree to variables that load other code into the program, such as NODE_OPTIONS."`
 }
 
 func (c *serversAddCmd) Run(a *app) error {
@@ -194,8 +204,19 @@ func (c *serversAddCmd) Run(a *app) error {
 	return a.with(host.Options{}, false, func(h *host.Host) error {
 		// The servers are saved and not connected: nothing of them runs here.
 		added := []any{}
-		for _, s := range res.Servers {
-			view, err := h.Facades.MCP.AddServer(a.ctx, wire.AddServerInput{Server: s, OnConflict: wire.OnConflict(c.OnConflict)})
+		pieces, servers, err := a.staged(h, c.Source, res.Servers)
+		if err != nil {
+			return err
+		}
+		for _, s := range servers {
+			in := wire.AddServerInput{Server: s, OnConflict: wire.OnConflict(c.OnConflict), Bundle: pieces}
+			if c.AllowLoaders {
+				in.AllowLoaders = doctor.Loaders(s)
+			}
+			if c.MoveSecrets {
+				in.MoveSecrets = secretPlaces(s)
+			}
+			view, err := h.Facades.MCP.AddServer(a.ctx, in)
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,9 @@ before(async () => {
     .getByRole("textbox")
     .last()
     .fill('{"everything":{"command":"npx","args":["-y","@modelcontextprotocol/server-everything"]}}');
+  await page.getByRole("button", { name: "Review", exact: true }).click();
   await page.getByRole("button", { name: /^Save/ }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   await page.getByText(/Connected: \d+ tools/).waitFor({ timeout: 90_000 });
   await page.getByRole("button", { name: "Close" }).first().click();
 });

@@ -20,6 +20,21 @@ after(async () => {
 
 const box = (page) => page.getByRole("textbox", { name: "Configuration to paste" });
 
+/** From the pasted text to the review. */
+async function review(page) {
+  await page.getByTestId("add-servers").getByRole("button", { name: "Review", exact: true }).click();
+  await page.getByTestId("review-row").first().waitFor();
+}
+
+/** From the review to the end. */
+async function connect(page) {
+  await page
+    .getByTestId("add-servers")
+    .getByRole("button", { name: /^Save & connect/ })
+    .click();
+  await page.getByRole("button", { name: "Done" }).click();
+}
+
 async function openTools(page) {
   await page.getByTestId("tools-button").click();
   await page.getByTestId("tools-dialog").waitFor();
@@ -36,6 +51,8 @@ test("two servers with comments and a trailing comma become two rows; nothing ru
     "two": { "url": "https://mcp.example.com/mcp", },
   },
 }`);
+  await page.getByTestId("found-row").nth(1).waitFor();
+  await review(page);
   const rows = page.getByTestId("review-row");
   await rows.nth(1).waitFor();
   assert.equal(await rows.count(), 2);
@@ -55,8 +72,8 @@ test("text that is not JSON is told with line and column, and changes nothing", 
     .getByText(/line 3/i)
     .first()
     .waitFor();
-  assert.equal(await page.getByTestId("review-row").count(), 0);
-  assert.ok(await page.getByRole("button", { name: "Save & connect" }).isDisabled());
+  assert.equal(await page.getByTestId("found-row").count(), 0);
+  assert.ok(await page.getByRole("button", { name: "Review", exact: true }).isDisabled());
   await page.getByRole("button", { name: "Discard" }).click();
 });
 
@@ -64,6 +81,7 @@ test("a missing program is named before anything is saved", async () => {
   const page = await openPage(daemon.url);
   await openTools(page);
   await box(page).fill('{"mcpServers":{"gone":{"command":"no-such-program-here","args":[]}}}');
+  await review(page);
   await page
     .getByTestId("review-row")
     .getByText(/no-such-program-here.*(not|install)/i)
@@ -85,8 +103,8 @@ test(
         },
       }),
     );
+    await review(page);
     const row = page.getByTestId("review-row");
-    await row.waitFor();
     await row.getByRole("button", { name: "Test" }).click();
     await row.getByTestId("test-report").getByText("Handshake").waitFor({ timeout: 120_000 });
     const config = () => {
@@ -98,14 +116,14 @@ test(
     };
     assert.ok(!config().includes("server-filesystem"), "a test saved something");
 
-    await page.getByRole("button", { name: "Save & connect" }).click();
+    await connect(page);
     const details = page.getByTestId("server-details");
     await details.getByText(/^Connected/).waitFor({ timeout: 90_000 });
     await details
       .getByRole("textbox", { name: "Search tools" })
       .or(details.getByRole("searchbox", { name: "Search tools" }))
       .fill("list_directory");
-    await details.locator('[data-tool="list_directory"] > button').click();
+    await details.locator('[data-tool="list_directory"] button[aria-expanded]').click();
     const trial = details.locator('[data-tool="list_directory"]').getByTestId("try-it");
     const run = trial.getByRole("button", { name: "Run" });
     assert.ok(await run.isDisabled(), "runs without its required argument");
@@ -148,6 +166,8 @@ test("a server is added with the keyboard alone", async () => {
   await page.keyboard.insertText(
     '{"mcpServers":{"keys":{"command":"node","args":["--version"],"disabled":true}}}',
   );
+  await page.getByTestId("found-row").waitFor();
+  await page.keyboard.press("Control+Enter");
   await page.getByTestId("review-row").waitFor();
   await page.waitForFunction(() =>
     [...document.querySelectorAll("button")].some((b) => b.textContent === "Save & connect" && !b.disabled),
@@ -157,7 +177,15 @@ test("a server is added with the keyboard alone", async () => {
     if ((await page.evaluate(() => document.activeElement?.textContent)) === "Save & connect") break;
   }
   await page.keyboard.press("Enter");
+  await page.getByTestId("connect-row").getByText("Off").first().waitFor();
+  await page.getByTestId("add-status").getByText("1 added").waitFor();
   await page.locator('[data-server="keys"]').waitFor();
+  for (let i = 0; i < 30; i++) {
+    await page.keyboard.press("Tab");
+    if ((await page.evaluate(() => document.activeElement?.textContent)) === "Done") break;
+  }
+  await page.keyboard.press("Enter");
+  await page.getByTestId("server-details").waitFor();
   await page.keyboard.press("Control+1");
   await page.getByRole("tab", { name: /Custom Tools/, selected: true }).waitFor();
   await page.keyboard.press("Control+2");
@@ -194,8 +222,8 @@ test("a thousand tools scroll, and only those in sight are on the page", { timeo
   await box(page).fill(
     JSON.stringify({ mcpServers: { many: { command: "node", args: [join(dir, "many.mjs")] } } }),
   );
-  await page.getByTestId("review-row").waitFor();
-  await page.getByRole("button", { name: "Save & connect" }).click();
+  await review(page);
+  await connect(page);
   const details = page.getByTestId("server-details");
   await details.getByRole("tab", { name: "Tools (1000)" }).waitFor({ timeout: 30_000 });
   await details.locator("[data-tool]").first().waitFor();
@@ -205,7 +233,7 @@ test("a thousand tools scroll, and only those in sight are on the page", { timeo
   });
   await details.locator('[data-tool="tool_999"]').waitFor();
   await details.getByRole("searchbox", { name: "Search tools" }).fill("goes_on");
-  await details.locator('[data-tool^="tool_500_"] > button').click();
+  await details.locator('[data-tool^="tool_500_"] button[aria-expanded]').click();
   const sideways = await page.getByTestId("tools-dialog").evaluate((d) => d.scrollWidth > d.clientWidth);
   assert.ok(!sideways, "a long name breaks the layout");
   assert.deepEqual(page.faults, []);
@@ -218,8 +246,9 @@ test("a saved value is masked, survives an edit, and an edit survives a closed d
   await box(page).fill(
     '{"mcpServers":{"masked":{"command":"node","args":["--version"],"env":{"TOKEN":"sk-live-123456"},"disabled":true}}}',
   );
-  await page.getByTestId("review-row").waitFor();
-  await page.getByRole("button", { name: "Save & connect" }).click();
+  await review(page);
+  await page.getByRole("checkbox", { name: /Move 1 secret to the keychain/ }).uncheck();
+  await connect(page);
   await page.getByTestId("server-details").getByRole("tab", { name: "Settings" }).click();
   const value = page.getByLabel("Value of TOKEN");
   assert.equal(await value.inputValue(), "••••••••");
@@ -242,19 +271,5 @@ test("a saved value is masked, survives an edit, and an edit survives a closed d
     () => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }),
   );
   assert.ok(!seen.includes("sk-live-123456"), "the secret is still in the page");
-  assert.deepEqual(page.faults, []);
-});
-
-test("custom tools are saved in tools.json with a plain notice", async () => {
-  const page = await openPage(daemon.url);
-  await openTools(page);
-  await page.getByRole("tab", { name: /Custom Tools/ }).click();
-  await page
-    .getByText("Running JavaScript is not in this version yet. Your tools are saved in tools.json.")
-    .waitFor();
-  await page.getByLabel("Name", { exact: true }).fill("shout");
-  await page.getByLabel("Description").fill("Makes text loud.");
-  await page.getByRole("button", { name: "Save", exact: true }).click();
-  await page.getByRole("tab", { name: "Custom Tools (1)" }).waitFor();
   assert.deepEqual(page.faults, []);
 });

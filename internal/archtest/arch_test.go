@@ -21,8 +21,8 @@ const module = "patchbay/"
 // all below it. A package that is not listed may not exist.
 var allowed = map[string][]string{
 	"patchbay": {"backend/host", "backend/api/rpc", "backend/core", "backend/tools/custom/worker", "frontend"},
-	"cmd/patchbay": {"backend/host", "backend/api/rpc", "backend/api/wire", "backend/approval", "backend/config/paste", "backend/core",
-		"backend/event", "backend/mcp/demo", "backend/tools", "backend/tools/custom/worker", "frontend"},
+	"cmd/patchbay": {"backend/host", "backend/api/rpc", "backend/api/wire", "backend/approval", "backend/config/...", "backend/core",
+		"backend/doctor", "backend/event", "backend/mcp/demo", "backend/tools", "backend/tools/custom/worker", "frontend"},
 	"frontend": {},
 
 	"backend/core":  {},
@@ -30,10 +30,14 @@ var allowed = map[string][]string{
 
 	"backend/config":                {"backend/core", "backend/event", "backend/config/internal/...", "internal/syncdir"},
 	"backend/config/paste":          {"backend/core", "backend/config/internal/..."},
+	"backend/config/bundle":         {"backend/core"},
+	"backend/config/export":         {"backend/core", "backend/config/internal/..."},
+	"backend/config/discover":       {"backend/core", "backend/config/paste"},
 	"backend/config/internal/entry": {"backend/core", "backend/config/internal/..."},
 	"backend/config/internal/jsonc": {"backend/core"},
 	"backend/secret":                {"backend/core", "internal/syncdir"},
 	"backend/store":                 {"backend/core"},
+	"backend/doctor":                {"backend/core"},
 	"backend/mcp":                   {"backend/core", "backend/event"},
 	"backend/mcp/demo":              {},
 	"backend/tools":                 {"backend/core", "backend/event"},
@@ -56,7 +60,7 @@ var allowed = map[string][]string{
 
 	"backend/api/wire": {"backend/core"},
 	"backend/api": {"backend/api/wire", "backend/core", "backend/event", "backend/agent", "backend/approval", "backend/chat", "backend/config/...",
-		"backend/mcp", "backend/question", "backend/tools", "backend/tools/custom", "backend/llm/registry"},
+		"backend/doctor", "backend/mcp", "backend/question", "backend/tools", "backend/tools/custom", "backend/llm/registry"},
 	"backend/api/rpc": {"backend/api", "backend/core", "backend/event"},
 	"backend/host":    {"backend/..."},
 
@@ -82,8 +86,9 @@ var owners = map[string][]string{
 	"github.com/zalando/go-keyring":          {"backend/secret"},
 	"filippo.io/age":                         {"backend/secret"},
 	"github.com/tailscale/hujson":            {"backend/config/...", "backend/llm"},
-	"go.yaml.in/yaml":                        {"backend/config/paste"},
-	"github.com/pelletier/go-toml":           {"backend/config/paste"},
+	"go.yaml.in/yaml":                        {"backend/config/paste", "backend/config/export"},
+	"github.com/pelletier/go-toml":           {"backend/config/paste", "backend/config/export"},
+	"golang.org/x/text/":                     {"backend/config/bundle", "backend/tools"},
 	"github.com/adrg/xdg":                    {"backend/host"},
 	"github.com/alecthomas/kong":             {"cmd/patchbay"},
 	"github.com/coder/websocket":             {"backend/api/rpc"},

@@ -21,6 +21,15 @@ func addCommand(words []string) (f *found, err *Error, handled bool) {
 			return f, err, true
 		}
 	}
+	if len(words) >= 3 && words[0] == "/mcp" && words[1] == "add" {
+		f, err = mcpAdd(words[2:])
+		return f, err, true
+	}
+	if words[0] == "goose" {
+		if f, ok := gooseExtension(words); ok {
+			return f, nil, true
+		}
+	}
 	for i, w := range words[1:] {
 		value, ok := strings.CutPrefix(w, "--add-mcp=")
 		if w == "--add-mcp" {
@@ -32,6 +41,32 @@ func addCommand(words []string) (f *found, err *Error, handled bool) {
 		return f, err, true
 	}
 	return nil, nil, false
+}
+
+// gooseExtension reads the server that "goose session" or "goose run" is given.
+func gooseExtension(words []string) (*found, bool) {
+	for i, w := range words[:len(words)-1] {
+		value := words[i+1]
+		switch w {
+		case "--with-extension":
+			rest, err := entry.Split(value)
+			if err != nil {
+				return nil, false
+			}
+			command, env := cutEnv(rest)
+			if len(command) == 0 {
+				return nil, false
+			}
+			f := &found{spec: Server{Transport: core.TransportStdio, Command: command[0], Args: append([]string(nil), command[1:]...), Env: env}}
+			f.unwrap()
+			return f, true
+		case "--with-streamable-http-extension", "--with-remote-extension":
+			if isWebAddress(value) && entry.CheckURL(value) == "" {
+				return &found{spec: Server{Transport: entry.GuessTransport(value), URL: value}}, true
+			}
+		}
+	}
+	return nil, false
 }
 
 // adder collects what the words behind "mcp add" say.

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"strings"
 
 	"patchbay/backend/config/internal/entry"
@@ -56,9 +57,7 @@ func splitLines(t string) []line {
 			}
 			return r
 		}, b.String()))
-		for _, prompt := range []string{"$ ", "> ", "% ", "❯ "} {
-			s = strings.TrimSpace(strings.TrimPrefix(s, prompt))
-		}
+		s = withoutPrompt(s)
 		if n := len(s); n >= 2 && s[0] == '`' && s[n-1] == '`' {
 			s = strings.Trim(s, "`")
 		}
@@ -68,6 +67,21 @@ func splitLines(t string) []line {
 	}
 	return out
 }
+
+// withoutPrompt takes away what a shell writes before a command.
+func withoutPrompt(s string) string {
+	if head := s[:min(len(s), 24)]; strings.ContainsAny(head, `@:(`) || strings.HasPrefix(head, "PS ") {
+		s = s[len(prompt.FindString(s[:min(len(s), 300)])):]
+	}
+	for _, p := range []string{"$ ", "> ", "% ", "❯ "} {
+		s = strings.TrimSpace(strings.TrimPrefix(s, p))
+	}
+	return s
+}
+
+// prompt matches "PS C:\\Users\\me> ", "C:\\> " and "me@host:~$ ", perhaps
+// behind the "(venv) " of an environment. It is asked for every line.
+var prompt = regexp.MustCompile(`^(\([\w.-]+\) )?((PS )?[A-Za-z]:\\[^<>|"]{0,200}>|PS /[^<>|"]{0,200}>|[\w.-]+@[\w.-]+[: ][^<>|"$%#]{0,200}[$%#]) ?`)
 
 // typed undoes what word processors do to a command line, quotes and dashes,
 // and takes a comment at its end away.

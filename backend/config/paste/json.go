@@ -90,7 +90,13 @@ func wrap(s source) source {
 		at = append(at, int32(i))
 	}
 	end := int32(max(len(s.text)-1, 0))
-	return source{text: "{" + s.text + "\n}", base: s.base, at: append(at, end, end)}
+	at = append(at, end, end)
+	if s.at != nil {
+		for i, v := range at {
+			at[i] = s.at[min(int(v), len(s.at)-1)]
+		}
+	}
+	return source{text: "{" + s.text + "\n}", base: s.base, at: at}
 }
 
 // trimClosers takes away brackets at the end that nothing opened: people
@@ -203,8 +209,13 @@ func (p *parser) regions(src source) (ok bool, err *Error) {
 			break
 		}
 		effort -= end - start + regionCost
-		piece := src.sub(keyBefore(src.text, start), end)
-		if piece.base < src.base+start {
+		from := keyBefore(src.text, start)
+		if from == start && isValue(src.text, start) {
+			i = end
+			continue
+		}
+		piece := src.sub(from, end)
+		if from < start {
 			piece = wrap(piece)
 		}
 		if d, used, lerr := p.load(piece); lerr == nil {
@@ -262,6 +273,16 @@ func keyBefore(t string, start int) int {
 		return len(strings.TrimRight(t[:start], " \t")) - len(key)
 	}
 	return start
+}
+
+// isValue reports whether the list at start belongs to a name in some program's
+// text, as in args=["server.py"]: alone it would be taken for a command.
+func isValue(t string, start int) bool {
+	if t[start] != '[' {
+		return false
+	}
+	head := strings.TrimRight(t[max(0, start-maxKeyLine):start], " \t")
+	return strings.HasSuffix(head, "=") || strings.HasSuffix(head, ":") || strings.HasSuffix(head, "(")
 }
 
 // maxKeyLine is how far before a bracket its key is looked for.

@@ -28,6 +28,16 @@ func blank() *regexp.Regexp {
 	}, "|"))
 }
 
+// Missing lists the places of s that hold only a hint in the place of a value:
+// "env.KEY", "headers.Authorization", "args.2" (0-based), "url", "command".
+func Missing(s Server) []string {
+	out := missing(s, nil)
+	for i, place := range out {
+		out[i] = place[len(s.Name)+1:]
+	}
+	return out
+}
+
 // missing lists the values of s that are only placeholders, and those of must,
 // as "env.KEY", that nobody gave.
 func missing(s Server, must []string) []string {

@@ -138,6 +138,8 @@ type parser struct {
 	block    int   // number of the fenced block that is read, 0 outside
 	starts   []int // of the lines
 	yamlRead int   // bytes of YAML that were tried
+	// unescaped counts what the text was wrapped in.
+	unescaped int
 }
 
 // found is one server before names are settled.
@@ -171,6 +173,12 @@ func (p *parser) parse(src source) *Error {
 	if src.text == "" {
 		return p.errorAt(src, 0, Empty, "There is nothing to read. Paste a server's JSON, its address or its command line.")
 	}
+	if p.unescaped < maxUnescapes {
+		if inside, ok := unescape(src); ok {
+			p.unescaped++
+			return p.parse(inside)
+		}
+	}
 	for _, d := range dialects() {
 		if d.match(src.text) {
 			return d.parse(p, src)
@@ -187,14 +195,15 @@ type source struct {
 }
 
 func (s source) trim() source {
-	left := strings.TrimLeftFunc(s.text, isSpace)
-	s.base += len(s.text) - len(left)
-	s.text = strings.TrimRightFunc(left, isSpace)
-	return s
+	left := len(s.text) - len(strings.TrimLeftFunc(s.text, isSpace))
+	return s.sub(left, left+len(strings.TrimRightFunc(s.text[left:], isSpace)))
 }
 
 // sub is the piece s.text[from:to].
 func (s source) sub(from, to int) source {
+	if s.at != nil {
+		return source{text: s.text[from:to], base: s.base, at: s.at[from:min(max(to, from+1), len(s.at))]}
+	}
 	return source{text: s.text[from:to], base: s.base + from}
 }
 

@@ -3,6 +3,8 @@ export const keys = {
   servers: {
     all: ["servers"] as const,
     list: () => ["servers", "list"] as const,
+    found: () => ["servers", "found"] as const,
+    formats: () => ["servers", "formats"] as const,
     activity: (name: string) => ["activity", name] as const,
   },
   resources: {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { Mask } from "@/api/types";
 import { server, spec, status } from "@/test/fixtures";
 import { formatBytes, formatMillis } from "./format";
 import { argumentRows, parseJson } from "./json";
 import { problemSentence, validate } from "./schema";
-import { arrange, freeName, specAsJson, writePlace } from "./servers";
+import { arrange, freeName, writePlace } from "./servers";
 import { commandLine } from "./shell-words";
 import { callLooks, serverLooks, serverSentence } from "./status";
 
@@ -38,10 +37,11 @@ describe("servers", () => {
     expect(arrange(list, "off", "C").map((s) => s.spec.name)).toEqual(["c"]);
   });
 
-  it("copies as JSON without a saved value", () => {
-    const text = specAsJson(spec({ env: { KEY: Mask, PLAIN: "x" } }), Mask);
-    expect(text).not.toContain(Mask);
-    expect(JSON.parse(text).mcpServers.demo.env).toEqual({ KEY: "${KEY}", PLAIN: "x" });
+  it("sorts as asked", () => {
+    const list = [server("b", "connected", { toolCount: 2 }), server("a", "connected", { toolCount: 9 })];
+    expect(arrange(list, "all", "", "name").map((s) => s.spec.name)).toEqual(["a", "b"]);
+    expect(arrange(list, "all", "").map((s) => s.spec.name)).toEqual(["b", "a"]);
+    expect(arrange(list, "all", "", "tools").map((s) => s.spec.name)).toEqual(["a", "b"]);
   });
 
   it("fills in a place", () => {

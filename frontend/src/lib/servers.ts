@@ -4,6 +4,8 @@ import { needsAttention } from "./status";
 
 export type ServerFilter = "all" | "on" | "attention" | "off";
 
+export type ServerSort = "attention" | "name" | "tools";
+
 export const transportNames: Record<Transport, string> = {
   stdio: "stdio",
   "streamable-http": "HTTP",
@@ -23,8 +25,13 @@ export function matchesFilter(server: ServerView, filter: ServerFilter): boolean
   }
 }
 
-/** What needs a person comes first; else the order of tools.json stays. */
-export function arrange(servers: readonly ServerView[], filter: ServerFilter, search: string): ServerView[] {
+/** Keeps what matches. By "attention", what needs a person comes first; else the order of tools.json stays. */
+export function arrange(
+  servers: readonly ServerView[],
+  filter: ServerFilter,
+  search: string,
+  sort: ServerSort = "attention",
+): ServerView[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const kept = servers.filter((s) => {
     if (!matchesFilter(s, filter)) return false;
@@ -32,36 +39,17 @@ export function arrange(servers: readonly ServerView[], filter: ServerFilter, se
     return words.every((w) => text.includes(w));
   });
   const rank = (s: ServerView) => (needsAttention(s.status.state) ? 0 : 1);
-  return kept
-    .map((s, i) => ({ s, i }))
-    .sort((a, b) => rank(a.s) - rank(b.s) || a.i - b.i)
-    .map((x) => x.s);
+  const by: Record<ServerSort, (a: ServerView, b: ServerView) => number> = {
+    attention: (a, b) => rank(a) - rank(b),
+    name: (a, b) => a.spec.name.localeCompare(b.spec.name),
+    tools: (a, b) => b.status.toolCount - a.status.toolCount,
+  };
+  return [...kept].sort(by[sort]);
 }
 
 /** The command line or the address: what the server really is. */
 export function target(spec: ServerSpec): string {
   return spec.transport === "stdio" ? commandLine(spec.command ?? "", spec.args) : (spec.url ?? "");
-}
-
-/** The server as JSON to paste elsewhere. Masked values become placeholders. */
-export function specAsJson(spec: ServerSpec, mask: string): string {
-  const hide = (values: Record<string, string> | undefined) =>
-    values &&
-    Object.fromEntries(
-      Object.entries(values).map(([k, v]) => [
-        k,
-        v === mask ? `\${${k.replace(/\W/g, "_").toUpperCase()}}` : v,
-      ]),
-    );
-  const { name, transport, env, headers, timeout, ...rest } = spec;
-  const body = {
-    ...(transport === "stdio" ? {} : { type: transport === "sse" ? "sse" : "http" }),
-    ...rest,
-    ...(env && Object.keys(env).length ? { env: hide(env) } : {}),
-    ...(headers && Object.keys(headers).length ? { headers: hide(headers) } : {}),
-    ...(timeout ? { timeout } : {}),
-  };
-  return JSON.stringify({ mcpServers: { [name]: body } }, null, 2);
 }
 
 /** A name that no server has yet: "github-2". */

@@ -16,9 +16,11 @@ import type {
   ParseServersInput,
   PatchbayEvent,
   ResolveInput,
+  ReviewServersInput,
   SaveProviderInput,
   SendInput,
   SetServerEnabledInput,
+  SetToolsEnabledInput,
   SettingsView,
   TestCustomInput,
   TestReport,
@@ -167,6 +169,23 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
     "mcp:disconnectServer": () => undefined,
     "mcp:getActivity": (i: ActivityInput) => ({ entries: activity.filter((a) => a.seq > (i.after ?? 0)) }),
     "mcp:clearActivity": () => undefined,
+    "mcp:reviewServers": (i: ReviewServersInput) => ({
+      reviews: i.servers.map((x) => ({
+        name: x.server.name,
+        envNames: Object.keys(x.server.env ?? {}),
+        findings: [],
+        secrets: [],
+        missing: [],
+        exists: false,
+        loaders: [],
+      })),
+    }),
+    "mcp:findConfigs": () => ({ files: [] }),
+    "mcp:getExportFormats": () => ({
+      formats: [{ id: "cursor", name: "Cursor", where: "~/.cursor/mcp.json" }],
+    }),
+    "mcp:exportServer": () => ({ text: "{}" }),
+    "mcp:setToolsEnabled": (i: SetToolsEnabledInput) => find(i.name),
     "mcp:parseServers": (i: ParseServersInput) => parse(i.text, state),
     "mcp:testServer": async (): Promise<TestReport> => {
       await new Promise((r) => setTimeout(r, 300));
@@ -336,6 +355,7 @@ function parse(text: string, state: FakeState): ParsedServers {
       resolvedCommand: `/usr/bin/${v.command}`,
       problem: v.command === "uvx" ? "uvx is not installed. Install uv, or give the full path." : "",
       exists: state.servers.some((s) => s.spec.name === name),
+      inputs: [],
       missing: Object.entries(v.env ?? {})
         .filter(([, x]) => /^</.test(x))
         .map(([k]) => `env.${k}`),

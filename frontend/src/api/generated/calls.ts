@@ -24,7 +24,11 @@ import type {
   CustomToolsView,
   ExecuteInput,
   ExecuteOutput,
+  ExportFormatsView,
+  ExportServerInput,
+  ExportedServer,
   FinishSignInInput,
+  FoundFiles,
   IDInput,
   Info,
   ModelsInput,
@@ -42,6 +46,8 @@ import type {
   ResourceInput,
   Resources,
   RestoreVersionInput,
+  ReviewServersInput,
+  ReviewsView,
   SaveProviderInput,
   SaveRequestInput,
   SavedRequestsInput,
@@ -51,6 +57,7 @@ import type {
   ServerView,
   ServersView,
   SetServerEnabledInput,
+  SetToolsEnabledInput,
   SettingsView,
   StopInput,
   TestCustomInput,
@@ -61,6 +68,7 @@ import type {
   UpdateConversationInput,
   UpdateServerInput,
   UpdateToolInput,
+  UploadBundleInput,
 } from "./types";
 
 export const mcp = {
@@ -79,12 +87,21 @@ export const mcp = {
   /** mcp:disconnectServer */
   disconnectServer: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:disconnectServer", "McpDisconnectServer", input, options),
+  /** mcp:exportServer */
+  exportServer: (input: ExportServerInput, options?: CallOptions): Promise<ExportedServer> =>
+    call<ExportedServer>("mcp:exportServer", "McpExportServer", input, options),
+  /** mcp:findConfigs */
+  findConfigs: (options?: CallOptions): Promise<FoundFiles> =>
+    call<FoundFiles>("mcp:findConfigs", "McpFindConfigs", {}, options),
   /** mcp:finishSignIn */
   finishSignIn: (input: FinishSignInInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:finishSignIn", "McpFinishSignIn", input, options),
   /** mcp:getActivity */
   getActivity: (input: ActivityInput, options?: CallOptions): Promise<ActivityView> =>
     call<ActivityView>("mcp:getActivity", "McpGetActivity", input, options),
+  /** mcp:getExportFormats */
+  getExportFormats: (options?: CallOptions): Promise<ExportFormatsView> =>
+    call<ExportFormatsView>("mcp:getExportFormats", "McpGetExportFormats", {}, options),
   /** mcp:getPrompts */
   getPrompts: (input: NameInput, options?: CallOptions): Promise<Prompts> =>
     call<Prompts>("mcp:getPrompts", "McpGetPrompts", input, options),
@@ -109,9 +126,15 @@ export const mcp = {
   /** mcp:restoreServer */
   restoreServer: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:restoreServer", "McpRestoreServer", input, options),
+  /** mcp:reviewServers */
+  reviewServers: (input: ReviewServersInput, options?: CallOptions): Promise<ReviewsView> =>
+    call<ReviewsView>("mcp:reviewServers", "McpReviewServers", input, options),
   /** mcp:setServerEnabled */
   setServerEnabled: (input: SetServerEnabledInput, options?: CallOptions): Promise<ServerView> =>
     call<ServerView>("mcp:setServerEnabled", "McpSetServerEnabled", input, options),
+  /** mcp:setToolsEnabled */
+  setToolsEnabled: (input: SetToolsEnabledInput, options?: CallOptions): Promise<ServerView> =>
+    call<ServerView>("mcp:setToolsEnabled", "McpSetToolsEnabled", input, options),
   /** mcp:signIn */
   signIn: (input: NameInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:signIn", "McpSignIn", input, options),
@@ -130,6 +153,9 @@ export const mcp = {
   /** mcp:updateServer */
   updateServer: (input: UpdateServerInput, options?: CallOptions): Promise<ServerView> =>
     call<ServerView>("mcp:updateServer", "McpUpdateServer", input, options),
+  /** mcp:uploadBundle */
+  uploadBundle: (input: UploadBundleInput, options?: CallOptions): Promise<ParsedServers> =>
+    call<ParsedServers>("mcp:uploadBundle", "McpUploadBundle", input, options),
 } as const;
 
 export const tools = {

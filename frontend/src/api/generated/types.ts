@@ -61,6 +61,24 @@ export interface ActivityView {
 export interface AddServerInput {
     server: ServerSpec;
     onConflict?: OnConflict; // "" means fail
+    /**
+     * MoveSecrets are the places whose values go to the secret store, as
+     * mcp:reviewServers names them.
+     */
+    moveSecrets?: string[];
+    /**
+     * AllowLoaders says that a person agreed to these places by name.
+     */
+    allowLoaders?: string[];
+    /**
+     * Bundle is the bundle to unpack; "" for none.
+     */
+    bundle?: string;
+    /**
+     * From and SavedAs say where the values behind masks are; both may be empty.
+     */
+    from?: FoundIn;
+    savedAs?: string;
 }
 
 // From core/chat.go
@@ -575,8 +593,59 @@ export interface ExecuteOutput {
     modelText: string;
 }
 
+// From wire/types.go
+/**
+ * ExportFormat is a form of configuration to export to.
+ */
+export interface ExportFormat {
+    id: string;
+    name: string;
+    where: string; // where the text belongs, in words
+}
+
+// From wire/types.go
+/**
+ * ExportFormatsView is every form, in the order in which to show them.
+ */
+export interface ExportFormatsView {
+    formats: ExportFormat[];
+}
+
+// From wire/types.go
+/**
+ * ExportServerInput names a server and a form of configuration.
+ */
+export interface ExportServerInput {
+    name: string;
+    format: string; // an id of mcp:getExportFormats
+}
+
+// From wire/types.go
+/**
+ * ExportedServer is a configuration for another program, without secrets.
+ */
+export interface ExportedServer {
+    text: string;
+}
+
 // From core/feature.go
 export type Feature = "completions" | "prompts" | "resources" | "resources.subscribe";
+
+// From core/finding.go
+/**
+ * Finding is one thing that a look at a server's configuration brought up.
+ */
+export interface Finding {
+    code: string; // stable: "secret_in_clear"
+    severity: Severity;
+    /**
+     * Field is the place, as "github.env.TOKEN", "fs.args.2", "fs.command"; the
+     * server's name alone when all of it is meant.
+     */
+    field: string;
+    message: string; // one sentence for a person
+    mend?: Mend;
+}
 
 // From wire/types.go
 /**
@@ -590,6 +659,38 @@ export interface FinishSignInInput {
 
 // From core/server.go
 export type Fix = "edit" | "install" | "" | "reconnect" | "show_log" | "sign_in" | "values";
+
+// From wire/types.go
+/**
+ * FoundFile is a file of another program with servers in it. Secrets are masked.
+ */
+export interface FoundFile {
+    appId: string;
+    app: string;
+    path: string;
+    servers: ParsedServer[];
+    /**
+     * Error is why the file cannot be used; "" when it can.
+     */
+    error?: string;
+}
+
+// From wire/types.go
+/**
+ * FoundFiles is what was found on this machine.
+ */
+export interface FoundFiles {
+    files: FoundFile[];
+}
+
+// From wire/types.go
+/**
+ * FoundIn names a server in the file of another program.
+ */
+export interface FoundIn {
+    path: string;
+    name: string; // as it is called there
+}
 
 // From core/server.go
 export type GrantType = "client_credentials" | "enterprise_managed" | "" | "workload_identity";
@@ -640,6 +741,9 @@ export interface Info {
  * must not see. Sent back, it means "unchanged".
  */
 export const Mask = "\u2022\u2022\u2022\u2022\u2022\u2022\u2022\u2022";
+
+// From core/finding.go
+export type Mend = "confirm" | "connect" | "edit" | "fill_in" | "install" | "move_secret" | "" | "rename" | "sign_in";
 
 // From core/message.go
 /**
@@ -743,6 +847,18 @@ export interface ParsedServer {
      * Missing are the places that hold a placeholder instead of a value: "env.API_KEY", "headers.Authorization", "args.2".
      */
     missing: string[];
+    /**
+     * Inputs say more about missing places, where the text does.
+     */
+    inputs: ServerInput[];
+    /**
+     * Bundle names the bundle that saving unpacks; "" for none.
+     */
+    bundle?: string;
+    /**
+     * From names the file of another program in which the server was found; nil for none.
+     */
+    from?: FoundIn;
 }
 
 // From wire/types.go
@@ -1069,6 +1185,33 @@ export interface RestoreVersionInput {
 export interface Resync {
 }
 
+// From wire/types.go
+/**
+ * ReviewInput is one configuration, and where the values behind its masks are.
+ */
+export interface ReviewInput {
+    server: ServerSpec;
+    savedAs?: string;
+    from?: FoundIn;
+    bundle?: string;
+}
+
+// From wire/types.go
+/**
+ * ReviewServersInput are configurations to look at; nothing is run or saved.
+ */
+export interface ReviewServersInput {
+    servers: ReviewInput[];
+}
+
+// From wire/types.go
+/**
+ * ReviewsView holds one review for each configuration, in their order.
+ */
+export interface ReviewsView {
+    reviews: ServerReview[];
+}
+
 // From core/principal.go
 export type Risk = "high" | "low" | "medium";
 
@@ -1224,6 +1367,15 @@ export interface SavedRequestsView {
 
 // From wire/types.go
 /**
+ * SecretPlace is a value in clear.
+ */
+export interface SecretPlace {
+    place: string; // "env.TOKEN"
+    what: string; // "a GitHub token"
+}
+
+// From wire/types.go
+/**
  * SendInput is what a person says.
  */
 export interface SendInput {
@@ -1271,6 +1423,42 @@ export interface ServerAuth {
     assertion?: string;
     identityProvider?: IdentityProvider; // for enterprise_managed
     dpop?: boolean; // RFC 9449, also where it is not demanded
+}
+
+// From wire/types.go
+/**
+ * ServerInput is a value that a person is asked for.
+ */
+export interface ServerInput {
+    place: string; // "env.API_KEY"
+    title: string;
+    description?: string;
+    secret: boolean;
+    required: boolean;
+}
+
+// From wire/types.go
+/**
+ * ServerReview is what there is to know about a configuration before it runs.
+ */
+export interface ServerReview {
+    name: string;
+    /**
+     * ResolvedCommand is the absolute path of the program; "" when it was not found or there is none.
+     */
+    resolvedCommand?: string;
+    envNames: string[];
+    findings: Finding[];
+    /**
+     * Secrets are the places of values that should go to the secret store.
+     */
+    secrets: SecretPlace[];
+    missing: string[];
+    exists: boolean;
+    /**
+     * Loaders are the places that a person has to agree to by name.
+     */
+    loaders: string[];
 }
 
 // From core/server.go
@@ -1405,7 +1593,8 @@ export interface ServerStatus {
  */
 export interface ServerView {
     /**
-     * Spec is the configuration with literal values of env and headers, and the secrets of auth, masked.
+     * Spec is the configuration with literal values of env and headers masked,
+     * and so are secrets among the arguments, in the URL and in auth.
      */
     spec: ServerSpec;
     status: ServerStatus;
@@ -1436,6 +1625,16 @@ export interface SetServerEnabledInput {
     enabled: boolean;
 }
 
+// From wire/types.go
+/**
+ * SetToolsEnabledInput switches tools of a server on or off for everybody.
+ */
+export interface SetToolsEnabledInput {
+    name: string;
+    tools: string[]; // their own names
+    enabled: boolean;
+}
+
 // From event/event.go
 /**
  * SettingsChanged says that settings or providers changed.
@@ -1461,6 +1660,9 @@ export interface SettingsView {
      */
     firstRunDone: boolean;
 }
+
+// From core/finding.go
+export type Severity = "danger" | "info" | "warning";
 
 // From core/server.go
 export type StartMode = "manual" | "on_demand" | "";
@@ -1515,6 +1717,11 @@ export interface TestServerInput {
      * SavedAs is the configured server whose masked values Server holds; "" for none.
      */
     savedAs?: string;
+    /**
+     * From and AllowLoaders are as in AddServerInput.
+     */
+    from?: FoundIn;
+    allowLoaders?: string[];
 }
 
 // From core/server.go
@@ -1726,6 +1933,11 @@ export interface UpdateConversationInput {
 export interface UpdateServerInput {
     name: string;
     server: ServerSpec;
+    /**
+     * MoveSecrets and AllowLoaders are as in AddServerInput.
+     */
+    moveSecrets?: string[];
+    allowLoaders?: string[];
 }
 
 // From wire/types.go
@@ -1735,6 +1947,16 @@ export interface UpdateServerInput {
 export interface UpdateToolInput {
     name: string;
     tool: CustomTool;
+}
+
+// From wire/types.go
+/**
+ * UploadBundleInput is a piece of a bundle's file, in order.
+ */
+export interface UploadBundleInput {
+    id: string; // made by the page, one for each file
+    data: string; // base64 in JSON; at most 8 MiB
+    last: boolean; // the file is whole
 }
 
 // From core/message.go

@@ -6,19 +6,23 @@ import { toastError, toastUndo } from "@/components/toast";
 import { IconButton } from "@/components/ui/button";
 import { useApprovals } from "@/features/approvals";
 import { useChatStore } from "@/features/chat";
+import { useModels, useProviders } from "@/features/models";
 import { PromptsPanel, ResourcesPanel } from "@/features/resources";
 import {
   AddServers,
   rowFromCopy,
   ServerDetails,
   ServerList,
+  useFiles,
   useServerActions,
   useServers,
   useServersStore,
 } from "@/features/servers";
+import { useSettings } from "@/features/settings";
 import { ToolList, toolKey, useToolsStore } from "@/features/tools";
 import { cn } from "@/lib/cn";
 import { pretty } from "@/lib/json";
+import { meter } from "@/lib/tokens";
 import { useNav, useWhere } from "../use-nav";
 
 interface McpToolsProps {
@@ -46,6 +50,20 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
     () => catalog.filter((t) => t.tool.ref.kind === "mcp" && t.tool.ref.server === current?.spec.name),
     [catalog, current?.spec.name],
   );
+
+  const off = useMemo(() => new Set(current?.spec.disabledTools), [current?.spec.disabledTools]);
+  const model = useDefaultModel();
+  const cost = useMemo(() => {
+    const offOf = new Map((servers ?? []).map((s) => [s.spec.name, new Set(s.spec.disabledTools)]));
+    const on = catalog.filter(
+      (t) => t.tool.ref.kind === "mcp" && !offOf.get(t.tool.ref.server ?? "")?.has(t.tool.ref.name),
+    );
+    return meter(
+      on.map((t) => t.tool),
+      model,
+    );
+  }, [catalog, servers, model]);
+  const files = useFiles();
 
   // A server that is asked for by name shows itself; the add flow keeps its rows.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a tool of the same server counts too
@@ -94,6 +112,23 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       },
       onError: report.onError,
     });
+  const toggleTools = (name: string, tools: string[], enabled: boolean) =>
+    actions.setToolsEnabled.mutate(
+      { name, tools, enabled },
+      {
+        onSuccess: () => {
+          if (tools.length > 1)
+            toastUndo(`${tools.length} tools turned ${enabled ? "on" : "off"}`, () =>
+              // What was in its state before stays: only what changed goes back.
+              actions.setToolsEnabled.mutate(
+                { name, tools: tools.filter((t) => off.has(t) === enabled), enabled: !enabled },
+                report,
+              ),
+            );
+        },
+        onError: report.onError,
+      },
+    );
   const addDemo = () =>
     actions.addDemo.mutate(undefined, {
       onSuccess: (view) => select(view.spec.name),
@@ -104,10 +139,11 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   const add = (
     <AddServers
       actions={actions}
+      servers={servers}
       taken={names}
       first={first}
       demoBusy={actions.addDemo.isPending}
-      onAdded={(name) => {
+      onOpen={(name) => {
         set({ tab: "tools" });
         select(name);
       }}
@@ -151,6 +187,8 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           }
           waiting={waiting}
           onServer={() => set({ tab: "activity" })}
+          off={off}
+          onToggle={(tools, on) => toggleTools(current.spec.name, tools, on)}
         />
       }
       resourcesPanel={
@@ -189,7 +227,13 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       onReconnect={() => actions.reconnect.mutate(current.spec.name, report)}
       onDisconnect={() => actions.disconnect.mutate(current.spec.name, report)}
       onDuplicate={() =>
-        set({ adding: true, text: "", rowsOf: "", rows: [rowFromCopy(current.spec, names)] })
+        set({
+          adding: true,
+          step: "review",
+          text: "",
+          rowsOf: "",
+          rows: [rowFromCopy(current.spec, names)],
+        })
       }
       onRemove={() => remove(current.spec.name)}
       onSave={async (spec) => {
@@ -202,7 +246,18 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   );
 
   return (
-    <div className="flex h-full min-h-0">
+    <div
+      role="group"
+      aria-label="Servers and their tools"
+      className="flex h-full min-h-0"
+      onDragOver={(e) => e.dataTransfer.types.includes("Files") && e.preventDefault()}
+      onDrop={(e) => {
+        const file = e.dataTransfer.files[0];
+        if (!file || e.defaultPrevented) return;
+        e.preventDefault();
+        void files.read(file);
+      }}
+    >
       <div
         className={cn(
           "min-h-0 w-[320px] shrink-0 border-line border-r max-lg:w-[280px] max-md:w-full max-md:border-r-0",
@@ -213,6 +268,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           servers={servers}
           selected={adding ? undefined : current?.spec.name}
           searchRef={searchRef}
+          meter={cost}
           onSelect={select}
           onToggle={toggle}
           onAdd={() => set({ adding: true })}
@@ -236,4 +292,15 @@ function NothingChosen({ missing }: { missing?: string }) {
         : "Choose a server at the left, or add one."}
     </p>
   );
+}
+
+/** The model that new conversations take; undefined while it is not known. */
+function useDefaultModel() {
+  const settings = useSettings().data;
+  const providers = useProviders().data;
+  const providerId = settings?.defaultProviderId || providers?.defaultProviderId;
+  const models = useModels(providerId).data;
+  const wanted =
+    settings?.defaultModel || providers?.providers.find((p) => p.id === providerId)?.defaultModel || "";
+  return models?.find((m) => m.id === wanted) ?? models?.[0];
 }

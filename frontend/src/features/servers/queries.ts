@@ -1,12 +1,17 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { mcp } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
+import { newCallId } from "@/api/transport";
 import type {
   Activity,
   AddServerInput,
+  ParsedServers,
+  ReviewInput,
   ServerSpec,
   ServerView,
   SetServerEnabledInput,
+  SetToolsEnabledInput,
+  TestServerInput,
   UpdateServerInput,
 } from "@/api/types";
 
@@ -44,8 +49,63 @@ export function parseServers(text: string, signal?: AbortSignal) {
   return mcp.parseServers({ text }, { signal });
 }
 
-export function testServer(server: ServerSpec, savedAs: string | undefined, signal?: AbortSignal) {
-  return mcp.testServer({ server, savedAs: savedAs ?? "" }, { signal });
+const pieceBytes = 6 * 1024 * 1024;
+
+/** Hands a bundle to the backend, piece by piece, which says what is in it. */
+export async function uploadBundle(file: Blob): Promise<ParsedServers> {
+  const id = newCallId();
+  for (let at = 0; ; at += pieceBytes) {
+    const last = at + pieceBytes >= file.size;
+    const found = await mcp.uploadBundle({
+      id,
+      data: await base64(file.slice(at, at + pieceBytes)),
+      last,
+    });
+    if (last) return found;
+  }
+}
+
+function base64(piece: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onerror = () => reject(reader.error);
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));
+    reader.readAsDataURL(piece);
+  });
+}
+
+export function reviewServers(servers: ReviewInput[], signal?: AbortSignal) {
+  return mcp.reviewServers({ servers }, { signal });
+}
+
+export function useFoundConfigs(enabled: boolean) {
+  return useQuery({
+    queryKey: keys.servers.found(),
+    queryFn: async () => (await mcp.findConfigs()).files,
+    enabled,
+    staleTime: 0,
+  });
+}
+
+export function useExportFormats() {
+  return useQuery({
+    queryKey: keys.servers.formats(),
+    queryFn: async () => (await mcp.getExportFormats()).formats,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function exportServer(name: string, format: string) {
+  return mcp.exportServer({ name, format });
+}
+
+export function testServer(
+  server: ServerSpec,
+  savedAs: string | undefined,
+  signal?: AbortSignal,
+  more: Pick<TestServerInput, "from" | "allowLoaders"> = {},
+) {
+  return mcp.testServer({ server, savedAs: savedAs ?? "", ...more }, { signal });
 }
 
 /** Signs in with a browser; it lasts until that is done, refused or aborted. */
@@ -83,6 +143,20 @@ export function useServerActions() {
     }),
     disconnect: useMutation({
       mutationFn: (name: string) => mcp.disconnectServer({ name }),
+      onSettled: refresh,
+    }),
+    setToolsEnabled: useMutation({
+      mutationFn: (input: SetToolsEnabledInput) => mcp.setToolsEnabled(input),
+      onMutate: async ({ name, tools, enabled }) => {
+        await client.cancelQueries({ queryKey: keys.servers.list() });
+        client.setQueryData<ServerView[]>(keys.servers.list(), (all) =>
+          all?.map((s) => {
+            if (s.spec.name !== name) return s;
+            const rest = (s.spec.disabledTools ?? []).filter((t) => !tools.includes(t));
+            return { ...s, spec: { ...s.spec, disabledTools: enabled ? rest : [...rest, ...tools] } };
+          }),
+        );
+      },
       onSettled: refresh,
     }),
     setEnabled: useMutation({

@@ -1,16 +1,20 @@
 import { create } from "zustand";
 import type { ServerSpec } from "@/api/types";
-import type { ServerFilter } from "@/lib/servers";
+import type { ServerFilter, ServerSort } from "@/lib/servers";
 import type { ReviewRow } from "./lib/review";
 
 export type DetailTab = "tools" | "resources" | "prompts" | "activity" | "settings";
+/** The steps of adding: nothing runs before the last. */
+export type AddStep = "paste" | "review" | "connect";
 
 interface ServersState {
   search: string;
   filter: ServerFilter;
+  sort: ServerSort;
   tab: DetailTab;
   /** The add flow outlives a closed dialog: text and rows stay until saved or discarded. */
   adding: boolean;
+  step: AddStep;
   text: string;
   rows: readonly ReviewRow[];
   /** The text that rows were made from. */
@@ -19,7 +23,12 @@ interface ServersState {
   edits: Readonly<Record<string, ServerSpec>>;
   setEdit(name: string, spec: ServerSpec | undefined): void;
   set(
-    change: Partial<Pick<ServersState, "search" | "filter" | "tab" | "adding" | "text" | "rows" | "rowsOf">>,
+    change: Partial<
+      Pick<
+        ServersState,
+        "search" | "filter" | "tab" | "sort" | "adding" | "step" | "text" | "rows" | "rowsOf"
+      >
+    >,
   ): void;
   setRow(key: string, change: Partial<ReviewRow>): void;
   /** Drops what was pasted: it may hold keys. */
@@ -30,7 +39,9 @@ export const useServersStore = create<ServersState>((set) => ({
   search: "",
   filter: "all",
   tab: "tools",
+  sort: "attention",
   adding: false,
+  step: "paste",
   text: "",
   rows: [],
   rowsOf: "",
@@ -43,5 +54,5 @@ export const useServersStore = create<ServersState>((set) => ({
   set: (change) => set(change),
   setRow: (key, change) =>
     set((s) => ({ rows: s.rows.map((r) => (r.key === key ? { ...r, ...change } : r)) })),
-  clearAdd: () => set({ adding: false, text: "", rows: [], rowsOf: "" }),
+  clearAdd: () => set({ adding: false, step: "paste", text: "", rows: [], rowsOf: "" }),
 }));

@@ -7,8 +7,11 @@ import { Callout } from "@/components/ui/callout";
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { cn } from "@/lib/cn";
+import { plural } from "@/lib/format";
 import { placeLabel, readPlace, target, transportNames, writePlace } from "@/lib/servers";
-import { clashes, type ReviewRow } from "../lib/review";
+import { installPage } from "../lib/install";
+import { clashes, inputOf, type ReviewRow } from "../lib/review";
+import { Findings } from "./findings";
 import { SpecEditor } from "./spec-editor";
 import { TestReportView } from "./test-report";
 
@@ -43,6 +46,13 @@ export function ReviewRowView({
   const stdio = spec.transport === "stdio";
   const checked = (spec.command ?? "") === row.checkedCommand;
   const clash = clashes(row, rows, taken);
+  const { review } = row;
+  const secrets = new Set((review?.secrets ?? []).map((x) => x.place));
+  // What has a control of its own on the row is not told a second time.
+  const findings = (review?.findings ?? []).filter(
+    (f) => !["value_missing", "secret_in_clear", "name_taken", "loader_variable"].includes(f.code),
+  );
+  const envNames = review?.envNames ?? Object.keys(spec.env ?? {}).sort();
   const skipped = !row.include || row.conflict === "skip";
 
   return (
@@ -92,26 +102,107 @@ export function ReviewRowView({
           {stdio && (
             <p className="text-ink-2 text-xs">
               This will run a program on your computer.
-              {checked && row.resolvedCommand && (
+              {(review?.resolvedCommand || (checked && row.resolvedCommand)) && (
                 <>
                   {" "}
-                  Found at <span className="font-mono [overflow-wrap:anywhere]">{row.resolvedCommand}</span>.
+                  Found at{" "}
+                  <span className="font-mono [overflow-wrap:anywhere]">
+                    {review?.resolvedCommand || row.resolvedCommand}
+                  </span>
+                  .
                 </>
               )}
+              {envNames.length > 0 && (
+                <>
+                  {" "}
+                  It gets the variables{" "}
+                  <span className="font-mono [overflow-wrap:anywhere]">{envNames.join(", ")}</span>.
+                </>
+              )}
+              {row.bundle && " The bundle is unpacked into Patchbay's data folder first."}
+            </p>
+          )}
+          {row.from && (
+            <p className="text-ink-3 text-xs">
+              From <span className="font-mono [overflow-wrap:anywhere]">{row.from.path}</span>; that file
+              stays as it is.
             </p>
           )}
         </div>
-        {checked && row.problem && !row.report && <Callout tone="warning">{row.problem}</Callout>}
+        {review ? (
+          <Findings
+            findings={findings}
+            installHelp={installPage(spec.command)}
+            onEdit={() => setOpen(true)}
+          />
+        ) : (
+          checked && row.problem && !row.report && <Callout tone="warning">{row.problem}</Callout>
+        )}
+        {(review?.loaders ?? []).map((place) => (
+          <label
+            key={place}
+            className="flex items-start gap-2 rounded-md border border-danger/40 bg-danger-soft px-3 py-2 text-sm"
+          >
+            <input
+              type="checkbox"
+              className="mt-0.5 size-4 shrink-0 accent-accent"
+              checked={row.allowLoaders.includes(place)}
+              onChange={(e) =>
+                onChange({
+                  allowLoaders: e.target.checked
+                    ? [...row.allowLoaders, place]
+                    : row.allowLoaders.filter((p) => p !== place),
+                })
+              }
+            />
+            <span className="min-w-0 [overflow-wrap:anywhere]">
+              <span className="font-mono text-xs">{placeLabel(place)}</span> makes the program load or run
+              other code: <span className="font-mono text-xs">{readPlace(spec, place)}</span>. I know where it
+              comes from and agree.
+            </span>
+          </label>
+        ))}
+        {secrets.size > 0 && (
+          <label className="flex items-start gap-2 text-sm">
+            <input
+              type="checkbox"
+              className="mt-0.5 size-4 shrink-0 accent-accent"
+              checked={row.moveSecrets}
+              onChange={(e) => onChange({ moveSecrets: e.target.checked })}
+            />
+            <span>
+              Move {plural(secrets.size, "secret")} to the keychain
+              <span className="block text-ink-2 text-xs">
+                {[...new Map(review?.secrets.map((x) => [x.place, x])).values()]
+                  .map((x) => `${placeLabel(x.place)} holds ${x.what}`)
+                  .join("; ")}
+                . tools.json then holds only a reference.
+              </span>
+            </span>
+          </label>
+        )}
         {row.missing.length > 0 && (
           <fieldset className="grid grid-cols-1 gap-2">
             <legend className="mb-1 font-medium text-sm">Values to fill in</legend>
             <div className="grid grid-cols-1 gap-2 sm:grid-cols-2">
               {row.missing.map((place) => (
-                <Field key={place} label={<span className="font-mono text-xs">{placeLabel(place)}</span>}>
+                <Field
+                  key={place}
+                  label={
+                    inputOf(row, place)?.title ?? (
+                      <span className="font-mono text-xs">{placeLabel(place)}</span>
+                    )
+                  }
+                  hint={inputOf(row, place)?.description}
+                >
                   {(ids) => (
                     <Input
                       {...ids}
-                      type={place.startsWith("args.") ? "text" : "password"}
+                      type={
+                        (inputOf(row, place)?.secret ?? !/^(args|url|command)/.test(place))
+                          ? "password"
+                          : "text"
+                      }
                       autoComplete="new-password"
                       className="font-mono text-xs"
                       value={readPlace(spec, place)}

@@ -1,10 +1,20 @@
-import { Copy, Ellipsis, FlaskConical, KeyRound, Pencil, RefreshCw, Trash2, Unplug } from "lucide-react";
+import {
+  Copy,
+  Ellipsis,
+  FlaskConical,
+  KeyRound,
+  Pencil,
+  RefreshCw,
+  Share,
+  Trash2,
+  Unplug,
+} from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { CallError, Mask, type ServerView, type TestReport } from "@/api/types";
+import { CallError, type ServerView, type TestReport } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { TextBlock } from "@/components/json-view";
 import { StatusIcon } from "@/components/status-icon";
-import { toastDone } from "@/components/toast";
+import { toastDone, toastError } from "@/components/toast";
 import { Badge, toneText } from "@/components/ui/badge";
 import { Button, IconButton } from "@/components/ui/button";
 import { Menu, MenuContent, MenuItem, MenuSeparator, MenuTrigger } from "@/components/ui/menu";
@@ -14,11 +24,13 @@ import { useNow } from "@/components/use-now";
 import { copyText, openOutside } from "@/lib/clipboard";
 import { cn } from "@/lib/cn";
 import { formatAgo, formatElapsed, formatMillis, millisSince } from "@/lib/format";
-import { specAsJson, target, transportNames } from "@/lib/servers";
+import { target, transportNames } from "@/lib/servers";
 import { fixLabels, needsAttention, serverLooks, serverSentence } from "@/lib/status";
 import type { Replay } from "../lib/activity";
-import { testServer } from "../queries";
+import { installPage } from "../lib/install";
+import { exportServer, testServer } from "../queries";
 import { type DetailTab, useServersStore } from "../store";
+import { ExportDialog } from "./export-dialog";
 import { ServerActivity } from "./server-activity";
 import { ServerSettings } from "./server-settings";
 import { SignInPanel, useSignIn } from "./sign-in";
@@ -40,17 +52,6 @@ interface ServerDetailsProps {
   onSave: (server: ServerView["spec"]) => Promise<unknown>;
   onReplay: (replay: Replay) => void;
 }
-
-const installHelp: Record<string, string> = {
-  npx: "https://nodejs.org/",
-  node: "https://nodejs.org/",
-  npm: "https://nodejs.org/",
-  uvx: "https://docs.astral.sh/uv/getting-started/installation/",
-  uv: "https://docs.astral.sh/uv/getting-started/installation/",
-  docker: "https://docs.docker.com/get-started/get-docker/",
-  python: "https://www.python.org/downloads/",
-  python3: "https://www.python.org/downloads/",
-};
 
 export function ServerDetails(props: ServerDetailsProps) {
   const {
@@ -78,9 +79,10 @@ export function ServerDetails(props: ServerDetailsProps) {
   const test = useTest(server);
   const busy = status.state === "starting" || status.state === "installing" || status.state === "negotiating";
 
-  const help = installHelp[(spec.command ?? "").split(/[\\/]/).at(-1) ?? ""];
+  const help = installPage(spec.command);
   const fixName = status.fix === "install" && !help ? "edit" : status.fix;
 
+  const [exporting, setExporting] = useState(false);
   const signIn = useSignIn(spec.name);
   const fix = () => {
     switch (fixName) {
@@ -96,6 +98,28 @@ export function ServerDetails(props: ServerDetailsProps) {
         set({ tab: "settings" });
     }
   };
+
+  // One file for each panel; a new one is a line here and its id in the store.
+  const tabs: { id: DetailTab; label: ReactNode; panel: ReactNode; ownScroll?: boolean }[] = [
+    { id: "tools", label: `Tools (${toolCount})`, panel: toolsPanel, ownScroll: true },
+    ...(resourcesPanel ? [{ id: "resources" as const, label: "Resources", panel: resourcesPanel }] : []),
+    ...(promptsPanel ? [{ id: "prompts" as const, label: "Prompts", panel: promptsPanel }] : []),
+    {
+      id: "activity",
+      label: "Activity",
+      panel: (
+        <div className="h-full p-5">
+          <ServerActivity key={spec.name} name={spec.name} onReplay={onReplay} />
+        </div>
+      ),
+      ownScroll: true,
+    },
+    {
+      id: "settings",
+      label: "Settings",
+      panel: <ServerSettings key={spec.name} server={server} onSave={onSave} />,
+    },
+  ];
 
   return (
     <Tabs
@@ -144,12 +168,15 @@ export function ServerDetails(props: ServerDetailsProps) {
                 </MenuItem>
                 <MenuItem
                   onSelect={() =>
-                    void copyText(specAsJson(spec, Mask)).then(
-                      (ok) => ok && toastDone("Copied as JSON, without saved values"),
-                    )
+                    void exportServer(spec.name, "patchbay")
+                      .then((out) => copyText(out.text))
+                      .then((ok) => ok && toastDone("Copied as JSON, without secrets"), toastError)
                   }
                 >
                   <Copy /> Copy as JSON
+                </MenuItem>
+                <MenuItem onSelect={() => setExporting(true)}>
+                  <Share /> Export to…
                 </MenuItem>
                 {spec.transport !== "stdio" && (
                   <MenuItem onSelect={() => void signIn.forget()}>
@@ -218,31 +245,18 @@ export function ServerDetails(props: ServerDetailsProps) {
         )}
       </header>
       <TabList className="px-5" aria-label={`About ${spec.name}`}>
-        <Tab value="tools">Tools ({toolCount})</Tab>
-        {resourcesPanel && <Tab value="resources">Resources</Tab>}
-        {promptsPanel && <Tab value="prompts">Prompts</Tab>}
-        <Tab value="activity">Activity</Tab>
-        <Tab value="settings">Settings</Tab>
+        {tabs.map((t) => (
+          <Tab key={t.id} value={t.id}>
+            {t.label}
+          </Tab>
+        ))}
       </TabList>
-      <TabPanel value="tools" className="overflow-hidden">
-        {toolsPanel}
-      </TabPanel>
-      {resourcesPanel && (
-        <TabPanel value="resources" className="overflow-y-auto p-5">
-          {resourcesPanel}
+      {tabs.map((t) => (
+        <TabPanel key={t.id} value={t.id} className={t.ownScroll ? "overflow-hidden" : "overflow-y-auto p-5"}>
+          {t.panel}
         </TabPanel>
-      )}
-      {promptsPanel && (
-        <TabPanel value="prompts" className="overflow-y-auto p-5">
-          {promptsPanel}
-        </TabPanel>
-      )}
-      <TabPanel value="activity" className="overflow-hidden p-5">
-        <ServerActivity key={spec.name} name={spec.name} onReplay={onReplay} />
-      </TabPanel>
-      <TabPanel value="settings" className="overflow-y-auto p-5">
-        <ServerSettings key={spec.name} server={server} onSave={onSave} />
-      </TabPanel>
+      ))}
+      {exporting && <ExportDialog name={spec.name} onClose={() => setExporting(false)} />}
     </Tabs>
   );
 }

@@ -1,15 +1,16 @@
-import { Plus, Search } from "lucide-react";
+import { ArrowDownWideNarrow, Plus, Search } from "lucide-react";
 import { type KeyboardEvent, type RefObject, useMemo } from "react";
 import type { ServerView } from "@/api/types";
 import { StatusIcon } from "@/components/status-icon";
 import { Badge, toneText } from "@/components/ui/badge";
-import { Button } from "@/components/ui/button";
+import { Button, IconButton } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
+import { Menu, MenuContent, MenuRadioGroup, MenuRadioItem, MenuTrigger } from "@/components/ui/menu";
 import { Switch } from "@/components/ui/switch";
 import { useNow } from "@/components/use-now";
 import { cn } from "@/lib/cn";
 import { modName } from "@/lib/platform";
-import { arrange, matchesFilter, type ServerFilter, transportNames } from "@/lib/servers";
+import { arrange, matchesFilter, type ServerFilter, type ServerSort, transportNames } from "@/lib/servers";
 import { serverLooks, serverSentence } from "@/lib/status";
 import { useServersStore } from "../store";
 
@@ -20,10 +21,18 @@ const filters: { value: ServerFilter; label: string }[] = [
   { value: "off", label: "Off" },
 ];
 
+const sorts: Record<ServerSort, string> = {
+  attention: "Needs attention first",
+  name: "By name",
+  tools: "Most tools first",
+};
+
 interface ServerListProps {
   servers: readonly ServerView[];
   selected?: string;
   searchRef: RefObject<HTMLInputElement | null>;
+  /** What all tools together cost: "64 tools, about 21,400 tokens". */
+  meter?: string;
   onSelect: (name: string) => void;
   onToggle: (name: string, enabled: boolean) => void;
   onAdd: () => void;
@@ -32,9 +41,9 @@ interface ServerListProps {
 }
 
 export function ServerList(props: ServerListProps) {
-  const { servers, selected, searchRef, onSelect, onToggle, onAdd, onRemove, onRename } = props;
-  const { search, filter, set } = useServersStore();
-  const shown = useMemo(() => arrange(servers, filter, search), [servers, filter, search]);
+  const { servers, selected, searchRef, meter, onSelect, onToggle, onAdd, onRemove, onRename } = props;
+  const { search, filter, sort, set } = useServersStore();
+  const shown = useMemo(() => arrange(servers, filter, search, sort), [servers, filter, search, sort]);
   const now = useNow(shown.some((s) => s.status.state === "reconnecting"));
 
   const onKeyDown = (e: KeyboardEvent<HTMLElement>) => {
@@ -104,6 +113,27 @@ export function ServerList(props: ServerListProps) {
               </button>
             );
           })}
+        </div>
+        <div className="flex items-center gap-2">
+          <p className="nums min-w-0 flex-1 text-ink-3 text-xs" data-testid="meter">
+            {meter}
+          </p>
+          <Menu>
+            <MenuTrigger asChild>
+              <IconButton label={`Sort: ${sorts[sort]}`} size="icon-sm" className="size-6">
+                <ArrowDownWideNarrow />
+              </IconButton>
+            </MenuTrigger>
+            <MenuContent align="end">
+              <MenuRadioGroup value={sort} onValueChange={(v) => set({ sort: v as ServerSort })}>
+                {Object.entries(sorts).map(([value, label]) => (
+                  <MenuRadioItem key={value} value={value}>
+                    {label}
+                  </MenuRadioItem>
+                ))}
+              </MenuRadioGroup>
+            </MenuContent>
+          </Menu>
         </div>
       </div>
       <ul className="min-h-0 flex-1 overflow-y-auto p-1.5" aria-label="Servers" onKeyDown={onKeyDown}>

@@ -5,6 +5,7 @@ import { toastDone } from "@/components/toast";
 import { Button } from "@/components/ui/button";
 import { Callout } from "@/components/ui/callout";
 import { placeLabel } from "@/lib/servers";
+import { settingsProblem } from "../lib/limits";
 import { useServersStore } from "../store";
 import { SpecEditor } from "./spec-editor";
 
@@ -25,6 +26,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
   const [round, setRound] = useState(0);
   const changed = JSON.stringify(draft) !== JSON.stringify(server.spec);
   const missing = server.status.missingValues ?? [];
+  const problem = changed ? settingsProblem(draft) : "";
 
   const save = async () => {
     setBusy(true);
@@ -46,7 +48,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
       className="grid max-w-[640px] gap-4"
       onSubmit={(e) => {
         e.preventDefault();
-        if (changed) void save();
+        if (changed && problem === "") void save();
       }}
     >
       {missing.length > 0 && (
@@ -66,7 +68,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
       </label>
       {error !== undefined && <ErrorNote error={error} title="The settings were not saved." />}
       <div className="sticky -bottom-5 -mx-5 flex gap-2 border-line border-t bg-canvas px-5 py-3">
-        <Button type="submit" variant="primary" disabled={!changed || busy}>
+        <Button type="submit" variant="primary" disabled={!changed || busy || problem !== ""}>
           Save
         </Button>
         <Button
@@ -78,6 +80,9 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
         >
           Revert
         </Button>
+        <p className="min-w-0 flex-1 self-center text-danger text-xs" role="status">
+          {problem}
+        </p>
       </div>
     </form>
   );

@@ -3,7 +3,10 @@ import type { ServerSpec, Transport } from "@/api/types";
 import { Button, IconButton } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { Input, NativeSelect } from "@/components/ui/input";
+import { AuthEditor } from "./auth-editor";
 import { KeyRows } from "./key-rows";
+import { LimitsEditor } from "./limits-editor";
+import { RootsEditor } from "./roots-editor";
 
 interface SpecEditorProps {
   spec: ServerSpec;
@@ -96,18 +99,9 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
           />
         </>
       )}
-      <Field label="Time limit of a call, in seconds" hint="Empty means the default of 60 seconds.">
-        {(ids) => (
-          <Input
-            {...ids}
-            type="number"
-            min={1}
-            className="nums w-32"
-            value={spec.timeout ? spec.timeout / 1000 : ""}
-            onChange={(e) => set({ timeout: e.target.value ? Math.round(Number(e.target.value) * 1000) : 0 })}
-          />
-        )}
-      </Field>
+      <LimitsEditor spec={spec} onChange={onChange} />
+      <RootsEditor roots={spec.roots ?? []} onChange={(roots) => set({ roots })} />
+      {!stdio && <AuthEditor auth={spec.auth} onChange={(auth) => set({ auth })} />}
     </div>
   );
 }

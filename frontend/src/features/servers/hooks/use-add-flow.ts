@@ -2,12 +2,12 @@ import { useRef } from "react";
 import { CallError } from "@/api/types";
 import { announce } from "@/lib/announce";
 import { plural } from "@/lib/format";
-import { type ReviewRow, specToSave, willSave } from "../lib/review";
+import { addInput, type ReviewRow, specToSave, willSave } from "../lib/review";
 import { type ServerActions, testServer } from "../queries";
 import { useServersStore } from "../store";
 
 /** Tests and saves the rows of the add flow. Nothing runs but what is asked for here. */
-export function useAddFlow(actions: ServerActions, onAdded: (name: string) => void) {
+export function useAddFlow(actions: ServerActions) {
   const setRow = useServersStore((s) => s.setRow);
   const tests = useRef(new Map<string, AbortController>());
 
@@ -16,7 +16,10 @@ export function useAddFlow(actions: ServerActions, onAdded: (name: string) => vo
     tests.current.set(row.key, abort);
     setRow(row.key, { state: "testing", report: undefined, error: undefined });
     try {
-      const report = await testServer(specToSave(row), undefined, abort.signal);
+      const report = await testServer(specToSave(row), row.savedAs || undefined, abort.signal, {
+        allowLoaders: row.allowLoaders,
+        ...(row.from ? { from: row.from } : {}),
+      });
       setRow(row.key, { state: "new", report });
       announce(`Test of ${row.spec.name}: ${report.message}`);
     } catch (error) {
@@ -29,31 +32,26 @@ export function useAddFlow(actions: ServerActions, onAdded: (name: string) => vo
 
   const cancelTest = (row: ReviewRow) => tests.current.get(row.key)?.abort();
 
+  /** Saves and connects, one after the other; what fails does not stop the rest. */
   const save = async (rows: readonly ReviewRow[]) => {
-    let first = "";
+    const store = useServersStore.getState();
+    // The text may hold the keys of what is saved now.
+    store.set({ adding: true, step: "connect", text: "", rowsOf: "" });
     let failed = 0;
     let added = 0;
-    for (const row of rows.filter(willSave)) {
+    for (const row of rows.filter((r) => willSave(r) && r.state !== "saved")) {
       setRow(row.key, { state: "saving", error: undefined });
       try {
-        const view = await actions.add.mutateAsync({
-          server: specToSave(row),
-          onConflict: row.conflict === "overwrite" || row.conflict === "keep_both" ? row.conflict : "fail",
-        });
-        first ||= view.spec.name;
+        const view = await actions.add.mutateAsync(addInput(row));
         added++;
-        const { rows: now, set } = useServersStore.getState();
-        set({ rows: now.filter((r) => r.key !== row.key) });
+        // What was saved stays in the page by name only.
+        setRow(row.key, { state: "saved", spec: { name: view.spec.name, transport: view.spec.transport } });
       } catch (error) {
         failed++;
         setRow(row.key, { state: "failed", error });
       }
     }
     announce(failed ? `${added} added, ${failed} not added` : `${plural(added, "server")} added`);
-    if (failed === 0) useServersStore.getState().clearAdd();
-    // What was saved must not be offered again, and the text may hold its keys.
-    else useServersStore.getState().set({ text: "", rowsOf: "" });
-    if (first && failed === 0) onAdded(first);
   };
 
   return { test, cancelTest, save };

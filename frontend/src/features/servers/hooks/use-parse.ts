@@ -21,7 +21,7 @@ export function useParse(): ParseState {
   useEffect(() => {
     if (text.trim() === "") {
       setState({ pending: false });
-      if (useServersStore.getState().rowsOf !== "") set({ rows: [], rowsOf: "" });
+      if (useServersStore.getState().rowsOf !== "") set({ rows: [], rowsOf: "", step: "paste" });
       return;
     }
     const abort = new AbortController();

@@ -1,9 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { Mask } from "@/api/types";
 import { spec } from "@/test/fixtures";
-import { blockedBecause, rowFromCopy, rowsFrom, specToSave, stillMissing, willSave } from "./review";
+import {
+  addInput,
+  blockedBecause,
+  rowFromCopy,
+  rowsFrom,
+  specToSave,
+  stillMissing,
+  willSave,
+} from "./review";
 
-const parsed = (name: string, over = {}) => ({ spec: spec({ name }), exists: false, missing: [], ...over });
+const parsed = (name: string, over = {}) => ({
+  spec: spec({ name }),
+  exists: false,
+  missing: [],
+  inputs: [],
+  ...over,
+});
 
 describe("review", () => {
   it("asks for a placeholder instead of saving it", () => {
@@ -31,10 +45,29 @@ describe("review", () => {
     expect(rows[0] && blockedBecause(rows[0], rows, [])).toMatch(/Rename one/);
   });
 
-  it("never copies a mask as a value", () => {
-    const row = rowFromCopy(spec({ env: { KEY: Mask, PLAIN: "x" } }), ["demo"]);
-    expect(row.spec.env).toEqual({ KEY: "", PLAIN: "x" });
-    expect(row.missing).toEqual(["env.KEY"]);
+  it("leaves the values behind masks to the backend when it copies", () => {
+    const row = rowFromCopy(spec({ name: "demo", env: { KEY: Mask, PLAIN: "x" } }), ["demo"]);
     expect(row.spec.name).toBe("demo-copy");
+    expect(addInput(row)).toMatchObject({ savedAs: "demo", server: { env: { KEY: Mask, PLAIN: "x" } } });
+  });
+
+  it("waits until a person agrees to what loads other code", () => {
+    const [row] = rowsFrom({ servers: [parsed("a")], rejected: [], warnings: [] });
+    if (!row) throw new Error("no row");
+    const review = {
+      name: "a",
+      envNames: [],
+      findings: [],
+      secrets: [{ place: "env.TOKEN", what: "a token" }],
+      missing: [],
+      exists: false,
+      loaders: ["env.NODE_OPTIONS"],
+    };
+    const seen = { ...row, review };
+    expect(blockedBecause(seen, [seen], [])).toMatch(/NODE_OPTIONS/);
+    const agreed = { ...seen, allowLoaders: ["env.NODE_OPTIONS"] };
+    expect(blockedBecause(agreed, [agreed], [])).toBe("");
+    expect(addInput(agreed).moveSecrets).toEqual(["env.TOKEN"]);
+    expect(addInput({ ...agreed, moveSecrets: false }).moveSecrets).toEqual([]);
   });
 });

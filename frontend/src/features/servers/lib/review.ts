@@ -1,8 +1,18 @@
-import type { OnConflict, ParsedServer, ParsedServers, ServerSpec, TestReport } from "@/api/types";
-import { Mask } from "@/api/types";
+import type {
+  AddServerInput,
+  FoundIn,
+  OnConflict,
+  ParsedServer,
+  ParsedServers,
+  ReviewInput,
+  ServerInput,
+  ServerReview,
+  ServerSpec,
+  TestReport,
+} from "@/api/types";
 import { freeName, readPlace, writePlace } from "@/lib/servers";
 
-export type RowState = "new" | "testing" | "saving" | "failed";
+export type RowState = "new" | "testing" | "saving" | "failed" | "saved";
 
 /** One server on its way in: found in a text, shown, perhaps changed, then saved. */
 export interface ReviewRow {
@@ -15,10 +25,37 @@ export interface ReviewRow {
   checkedCommand: string;
   problem: string;
   missing: string[];
+  /** What a bundle says of the values it asks for. */
+  inputs: ServerInput[];
+  /** The bundle to unpack on saving; "" for none. */
+  bundle: string;
+  /** Where the values behind masks are. */
+  from?: FoundIn;
+  savedAs: string;
+  /** What the backend says of the row as it stands; undefined until it has looked. */
+  review?: ServerReview;
+  /** Secrets in clear go to the keychain on saving. */
+  moveSecrets: boolean;
+  /** The places that load other code and that the person agreed to. */
+  allowLoaders: string[];
   state: RowState;
   report?: TestReport;
   error?: unknown;
 }
+
+const fresh = {
+  include: true,
+  conflict: "",
+  resolvedCommand: "",
+  checkedCommand: "",
+  problem: "",
+  inputs: [],
+  bundle: "",
+  savedAs: "",
+  moveSecrets: true,
+  allowLoaders: [],
+  state: "new",
+} as const;
 
 export function rowsFrom(parsed: ParsedServers): ReviewRow[] {
   return parsed.servers.map((p, i) => rowFrom(p, i));
@@ -26,15 +63,17 @@ export function rowsFrom(parsed: ParsedServers): ReviewRow[] {
 
 function rowFrom(p: ParsedServer, i: number): ReviewRow {
   return {
-    key: `${i}-${p.spec.name}`,
+    ...fresh,
+    inputs: p.inputs ?? [],
+    allowLoaders: [],
+    key: `${i}-${p.from?.path ?? ""}-${p.spec.name}`,
     spec: blankMissing(p.spec, p.missing ?? []),
-    include: true,
-    conflict: "",
     resolvedCommand: p.resolvedCommand ?? "",
     checkedCommand: p.spec.command ?? "",
     problem: p.problem ?? "",
     missing: p.missing ?? [],
-    state: "new",
+    bundle: p.bundle ?? "",
+    ...(p.from ? { from: p.from } : {}),
   };
 }
 
@@ -45,39 +84,22 @@ function blankMissing(spec: ServerSpec, missing: readonly string[]): ServerSpec 
   for (const place of missing) {
     if (place.startsWith("env.")) env = { ...env, [place.slice(4)]: "" };
     if (place.startsWith("headers.")) headers = { ...headers, [place.slice(8)]: "" };
+    if (place.startsWith("args.") && spec.args?.[Number(place.slice(5))]?.match(/^\$\{user_config\.[^}]*\}$/))
+      spec = writePlace(spec, place, "");
   }
   return { ...spec, ...(env ? { env } : {}), ...(headers ? { headers } : {}) };
 }
 
-/** A copy of a configured server. Saved values cannot be read, so they are asked for. */
+/** A copy of a configured server. Saved values stay masked; the backend knows them. */
 export function rowFromCopy(spec: ServerSpec, taken: readonly string[]): ReviewRow {
-  const missing: string[] = [];
-  const blank = (group: string, values?: Record<string, string>) =>
-    values &&
-    Object.fromEntries(
-      Object.entries(values).map(([k, v]) => {
-        if (v !== Mask) return [k, v];
-        missing.push(`${group}.${k}`);
-        return [k, ""];
-      }),
-    );
-  const env = blank("env", spec.env);
-  const headers = blank("headers", spec.headers);
   return {
+    ...fresh,
+    inputs: [],
+    allowLoaders: [],
     key: `copy-${spec.name}`,
-    spec: {
-      ...spec,
-      name: freeName(`${spec.name}-copy`, taken),
-      ...(env ? { env } : {}),
-      ...(headers ? { headers } : {}),
-    },
-    include: true,
-    conflict: "",
-    resolvedCommand: "",
-    checkedCommand: "",
-    problem: "",
-    missing,
-    state: "new",
+    spec: { ...spec, name: freeName(`${spec.name}-copy`, taken) },
+    savedAs: spec.name,
+    missing: [],
   };
 }
 
@@ -98,13 +120,43 @@ export function stillMissing(row: ReviewRow): string[] {
   return row.missing.filter((place) => readPlace(row.spec, place).trim() === "");
 }
 
+/** What the backend looks at: the row as it would be saved. */
+export function reviewInput(row: ReviewRow): ReviewInput {
+  return {
+    server: row.spec,
+    ...(row.savedAs ? { savedAs: row.savedAs } : {}),
+    ...(row.from ? { from: row.from } : {}),
+    ...(row.bundle ? { bundle: row.bundle } : {}),
+  };
+}
+
+export function addInput(row: ReviewRow): AddServerInput {
+  return {
+    ...reviewInput(row),
+    server: specToSave(row),
+    onConflict: row.conflict === "overwrite" || row.conflict === "keep_both" ? row.conflict : "fail",
+    moveSecrets: row.moveSecrets ? secretPlaces(row) : [],
+    allowLoaders: row.allowLoaders,
+  };
+}
+
+export function secretPlaces(row: ReviewRow): string[] {
+  return [...new Set((row.review?.secrets ?? []).map((s) => s.place))];
+}
+
+/** The title that a bundle gives to a value. */
+export function inputOf(row: ReviewRow, place: string): ServerInput | undefined {
+  return row.inputs.find((i) => i.place === place);
+}
+
 /** Two rows, or a row and a configured server, cannot share a name unless a person chose how. */
 export function clashes(
   row: ReviewRow,
   rows: readonly ReviewRow[],
   taken: readonly string[],
 ): "" | "server" | "row" {
-  if (rows.some((r) => r.key !== row.key && r.include && r.spec.name === row.spec.name)) return "row";
+  if (willSave(row) && rows.some((r) => r.key !== row.key && willSave(r) && r.spec.name === row.spec.name))
+    return "row";
   return taken.includes(row.spec.name) ? "server" : "";
 }
 
@@ -117,7 +169,16 @@ export function blockedBecause(row: ReviewRow, rows: readonly ReviewRow[], taken
     return `A server ${row.spec.name} exists already. Choose what to do.`;
   if (row.spec.transport === "stdio" && !row.spec.command?.trim()) return "Give it a command.";
   if (row.spec.transport !== "stdio" && !row.spec.url?.trim()) return "Give it a URL.";
+  const loader = (row.review?.loaders ?? []).find((l) => !row.allowLoaders.includes(l));
+  if (loader) return `Agree to ${loader.replace(/^env\./, "")}, or take it out.`;
+  const open = row.inputs.find((i) => i.required && row.missing.includes(i.place) && !filled(row, i.place));
+  if (open) return `Fill in ${open.title}.`;
   return "";
+}
+
+function filled(row: ReviewRow, place: string): boolean {
+  const value = readPlace(row.spec, place).trim();
+  return value !== "" && !value.includes("${user_config.");
 }
 
 export function willSave(row: ReviewRow): boolean {

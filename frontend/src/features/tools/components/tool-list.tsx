@@ -1,8 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Search } from "lucide-react";
-import { useEffect, useMemo, useRef } from "react";
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { ToolView } from "@/api/types";
+import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
+import { meter } from "@/lib/tokens";
 import { toolKey } from "../lib/keys";
 import { useToolsStore } from "../store";
 import { ToolRow } from "./tool-row";
@@ -16,12 +18,18 @@ interface ToolListProps {
   /** The calls that wait for an approval. */
   waiting?: ReadonlySet<string>;
   onServer?: () => void;
+  /** The names of tools that are switched off. */
+  off?: ReadonlySet<string>;
+  /** Switches tools on or off; undefined where they cannot be. */
+  onToggle?: (names: string[], on: boolean) => void;
+  /** A control of each row, such as its approval. */
+  control?: (view: ToolView) => ReactNode;
 }
 
 const searchFrom = 8;
 
 /** The tools of a server. Stays quick with a thousand of them. */
-export function ToolList({ tools, empty, focus, waiting, onServer }: ToolListProps) {
+export function ToolList({ tools, empty, focus, waiting, onServer, off, onToggle, control }: ToolListProps) {
   const search = useToolsStore((s) => s.search);
   const setSearch = useToolsStore((s) => s.setSearch);
   const setOpen = useToolsStore((s) => s.setOpen);
@@ -69,6 +77,7 @@ export function ToolList({ tools, empty, focus, waiting, onServer }: ToolListPro
           />
         </div>
       )}
+      {onToggle && <Bulk shown={shown} all={tools.length} off={off} onToggle={onToggle} />}
       <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto px-5 py-3">
         {shown.length === 0 && <p className="text-ink-2 text-sm">No tool matches “{search}”.</p>}
         <ul className="relative" style={{ height: virtual.getTotalSize() }} aria-label="Tools">
@@ -85,12 +94,52 @@ export function ToolList({ tools, empty, focus, waiting, onServer }: ToolListPro
                 className="absolute top-0 left-0 w-full pb-1.5"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <ToolRow view={view} waiting={waiting} onServer={onServer} />
+                <ToolRow
+                  view={view}
+                  waiting={waiting}
+                  onServer={onServer}
+                  off={off?.has(view.tool.ref.name)}
+                  onToggle={onToggle && ((on) => onToggle([view.tool.ref.name], on))}
+                  control={control?.(view)}
+                />
               </li>
             );
           })}
         </ul>
       </div>
+    </div>
+  );
+}
+
+interface BulkProps {
+  shown: readonly ToolView[];
+  all: number;
+  off?: ReadonlySet<string>;
+  onToggle: (names: string[], on: boolean) => void;
+}
+
+/** What the tools cost, and a switch for all that the search leaves. */
+function Bulk({ shown, all, off, onToggle }: BulkProps) {
+  const names = shown.map((t) => t.tool.ref.name);
+  const offNow = names.filter((n) => off?.has(n));
+  const which = shown.length === all ? "all" : `these ${shown.length}`;
+  const on = shown.filter((t) => !off?.has(t.tool.ref.name)).map((t) => t.tool);
+  return (
+    <div className="flex flex-wrap items-center gap-2 px-5 pt-3 text-ink-2 text-xs">
+      <p className="nums min-w-0 flex-1" role="status">
+        {meter(on) || "Every tool here is off"}
+        {offNow.length > 0 && on.length > 0 && `, ${offNow.length} off`}
+      </p>
+      {shown.length > 1 && (
+        <>
+          <Button size="sm" disabled={offNow.length === 0} onClick={() => onToggle(names, true)}>
+            Turn {which} on
+          </Button>
+          <Button size="sm" disabled={offNow.length === names.length} onClick={() => onToggle(names, false)}>
+            Turn {which} off
+          </Button>
+        </>
+      )}
     </div>
   );
 }

@@ -1,14 +1,16 @@
 import { ChevronRight } from "lucide-react";
-import { useId } from "react";
+import { type ReactNode, useId } from "react";
 import type { ToolView } from "@/api/types";
 import { TextBlock } from "@/components/json-view";
 import { ToolBadges } from "@/components/tool-badges";
 import { Badge } from "@/components/ui/badge";
+import { Switch } from "@/components/ui/switch";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
 import { Tip } from "@/components/ui/tooltip";
 import { cn } from "@/lib/cn";
 import { pretty } from "@/lib/json";
 import { parameterRows } from "@/lib/schema";
+import { aboutTokens } from "@/lib/tokens";
 import { toolKey } from "../lib/keys";
 import { useToolsStore } from "../store";
 import { TryIt } from "./try-it";
@@ -23,10 +25,13 @@ interface ToolRowProps {
   view: ToolView;
   waiting?: ReadonlySet<string>;
   onServer?: () => void;
+  off?: boolean;
+  onToggle?: (on: boolean) => void;
+  control?: ReactNode;
 }
 
 /** One tool: its name, what its server says of it, and a way to try it. */
-export function ToolRow({ view, waiting, onServer }: ToolRowProps) {
+export function ToolRow({ view, waiting, onServer, off, onToggle, control }: ToolRowProps) {
   const { tool } = view;
   const key = toolKey(tool.ref);
   const open = useToolsStore((s) => s.open[key]) ?? false;
@@ -35,38 +40,58 @@ export function ToolRow({ view, waiting, onServer }: ToolRowProps) {
   const effect = effects[view.decision.effect];
   return (
     <div className="rounded-md border border-line bg-surface" data-tool={tool.ref.name}>
-      <button
-        type="button"
-        aria-expanded={open}
-        aria-controls={bodyId}
-        onClick={() => setOpen(key, !open)}
-        className="flex min-h-12 w-full items-center gap-3 rounded-md px-3 py-1.5 text-left hover:bg-hover"
-      >
-        <span className="grid min-w-0 flex-1">
-          <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
-            <span
-              className={cn("min-w-0 truncate font-medium font-mono text-xs", tool.broken && "line-through")}
-            >
-              {tool.ref.name}
+      <div className="flex items-center gap-2 pr-2">
+        <button
+          type="button"
+          aria-expanded={open}
+          aria-controls={bodyId}
+          onClick={() => setOpen(key, !open)}
+          className="flex min-h-12 min-w-0 flex-1 items-center gap-3 rounded-md px-3 py-1.5 text-left hover:bg-hover"
+        >
+          <span className="grid min-w-0 flex-1">
+            <span className="flex min-w-0 flex-wrap items-center gap-x-2 gap-y-0.5">
+              <span
+                className={cn(
+                  "min-w-0 truncate font-medium font-mono text-xs",
+                  tool.broken && "line-through",
+                  off && "text-ink-3",
+                )}
+              >
+                {tool.ref.name}
+              </span>
+              {view.alias && view.alias !== tool.ref.name && !view.alias.endsWith(`__${tool.ref.name}`) && (
+                <Tip text="Models know it by this name.">
+                  <span className="min-w-0 truncate font-mono text-ink-3 text-xs">{view.alias}</span>
+                </Tip>
+              )}
+              {tool.title !== tool.ref.name && (
+                <span className="min-w-0 truncate text-ink-3 text-xs">{tool.title}</span>
+              )}
             </span>
-            {tool.title !== tool.ref.name && (
-              <span className="min-w-0 truncate text-ink-3 text-xs">{tool.title}</span>
+            <span className={cn("truncate text-xs", tool.broken ? "text-danger" : "text-ink-2")}>
+              {tool.broken || firstSentence(tool.description)}
+            </span>
+          </span>
+          <span className="flex shrink-0 flex-wrap justify-end gap-1">
+            {off && <Badge>off</Badge>}
+            <ToolBadges annotations={tool.annotations} />
+            {effect && !off && !control && view.decision.effect !== "allow" && (
+              <Tip text={view.decision.why}>
+                <Badge tone={effect.tone}>{effect.word}</Badge>
+              </Tip>
             )}
           </span>
-          <span className={cn("truncate text-xs", tool.broken ? "text-danger" : "text-ink-2")}>
-            {tool.broken || firstSentence(tool.description)}
-          </span>
-        </span>
-        <span className="flex shrink-0 flex-wrap justify-end gap-1">
-          <ToolBadges annotations={tool.annotations} />
-          {effect && view.decision.effect !== "allow" && (
-            <Tip text={view.decision.why}>
-              <Badge tone={effect.tone}>{effect.word}</Badge>
-            </Tip>
-          )}
-        </span>
-        <ChevronRight className={cn("size-4 shrink-0 text-ink-3", open && "rotate-90")} aria-hidden />
-      </button>
+          <Tip text="About what its definition costs a model, in tokens">
+            <span className="nums w-12 shrink-0 text-right text-ink-3 text-xs">
+              {aboutTokens(tool).toLocaleString("en-US")}
+              <span className="sr-only"> tokens, about</span>
+            </span>
+          </Tip>
+          <ChevronRight className={cn("size-4 shrink-0 text-ink-3", open && "rotate-90")} aria-hidden />
+        </button>
+        {control}
+        {onToggle && <Switch aria-label={`${tool.ref.name} on`} checked={!off} onCheckedChange={onToggle} />}
+      </div>
       {open && (
         <div id={bodyId} className="border-line border-t px-3 pt-1 pb-3">
           <Body view={view} waiting={waiting} onServer={onServer} />

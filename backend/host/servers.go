@@ -1,0 +1,36 @@
+package host
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"patchbay/backend/api"
+	"patchbay/backend/config/discover"
+	"patchbay/backend/config/paste"
+	"patchbay/backend/doctor"
+	"patchbay/backend/secret"
+)
+
+// mcpOptions joins what the facade of the servers stands on.
+func (h *Host) mcpOptions(secrets *secret.Store) api.MCPOptions {
+	h.Doctor = &doctor.Doctor{
+		Locate: h.Servers, Missing: paste.Missing, Cache: doctor.SystemCache(os.Getenv),
+		HasSecret: func(ctx context.Context, name string) (bool, error) {
+			_, ok, err := secrets.Get(ctx, name)
+			return ok, err
+		},
+	}
+	o := api.MCPOptions{
+		Config: h.Config, Manager: h.Servers, Apply: h.configChanged, Demo: h.demoServer,
+		Secrets: secrets, Doctor: h.Doctor, Bundles: filepath.Join(h.Paths.Data, "bundles"),
+	}
+	place, err := discover.System(runtime.GOOS, os.Getenv)
+	if err != nil {
+		h.Logger.Warn("other programs' files cannot be looked for", "err", err)
+		return o
+	}
+	o.Apps = place.Apps()
+	return o
+}
