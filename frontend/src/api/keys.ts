@@ -17,6 +17,7 @@ export const keys = {
     all: ["tools"] as const,
     list: () => ["tools", "list"] as const,
     custom: () => ["tools", "custom"] as const,
+    saved: (tool: string) => ["savedRequests", tool] as const,
     versions: (name: string) => ["tools", "versions", name] as const,
     check: (code: string) => ["check", code] as const,
   },

@@ -220,6 +220,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       return { callId: i.callId ?? "", status: "done", result, millis: 3, modelText: "" };
     },
     "tools:cancel": () => undefined,
+    "tools:getSavedRequests": () => ({ requests: [] }),
     "tools:execute": async (i: ExecuteInput) => {
       await new Promise((r) => setTimeout(r, 200));
       const result = textResult(JSON.stringify({ ok: true, args: i.arguments }), {

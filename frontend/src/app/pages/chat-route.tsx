@@ -197,9 +197,6 @@ function useCardActions(id: string): CardActions {
           mode: args ? "form" : "json",
           args: args ?? {},
           text: args ? pretty(args) : call.arguments,
-          callId: undefined,
-          output: undefined,
-          error: undefined,
         });
         nav.openTools(call.ref.kind === "custom" ? "custom" : "mcp", call.ref.server, call.ref.name);
       },

@@ -216,9 +216,6 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           mode: "form",
           args,
           text: pretty(args),
-          callId: undefined,
-          output: undefined,
-          error: undefined,
         });
         set({ tab: "tools" });
         nav.openTools("mcp", current.spec.name, tool);

@@ -2,7 +2,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { tools } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
 import { newCallId } from "@/api/transport";
-import type { CustomTool, RestoreVersionInput, ToolRef, UpdateToolInput } from "@/api/types";
+import type { CustomTool, RestoreVersionInput, SavedRequest, ToolRef, UpdateToolInput } from "@/api/types";
 
 const catalog = () => queryOptions({ queryKey: keys.tools.list(), queryFn: () => tools.get() });
 
@@ -66,3 +66,25 @@ export function cancelCall(callId: string) {
 }
 
 export { newCallId };
+
+/** The arguments that a person keeps for a tool, whatever its definition is now. */
+export function useSavedRequests({ kind, server = "", name }: ToolRef) {
+  const client = useQueryClient();
+  const ref = { kind, server, name };
+  const queryKey = keys.tools.saved(`${kind}\n${server}\n${name}`);
+  const keep = (out: { requests: SavedRequest[] }) => client.setQueryData(queryKey, out.requests ?? []);
+  return {
+    query: useQuery({
+      queryKey,
+      queryFn: async () => (await tools.getSavedRequests({ ref })).requests ?? [],
+    }),
+    save: useMutation({
+      mutationFn: (request: SavedRequest) => tools.saveRequest({ ref, request }),
+      onSuccess: keep,
+    }),
+    remove: useMutation({
+      mutationFn: (request: string) => tools.removeSavedRequest({ ref, name: request }),
+      onSuccess: keep,
+    }),
+  };
+}

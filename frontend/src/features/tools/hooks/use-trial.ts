@@ -6,7 +6,7 @@ import { defaultsOf, hasForm, problemSentence, validate } from "@/lib/schema";
 import { callLooks } from "@/lib/status";
 import { toolKey } from "../lib/keys";
 import { cancelCall, executeTool, newCallId } from "../queries";
-import { type Trial, useToolsStore } from "../store";
+import { type Run, type Trial, useToolsStore } from "../store";
 
 interface Reading {
   /** undefined when the text is no JSON. */
@@ -32,17 +32,24 @@ function readTrial(mode: Trial["mode"], text: string, args: Trial["args"], schem
 
 export type Execute = (callId: string, args: unknown) => Promise<ExecuteOutput>;
 
+const keptRuns = 10;
+
+export function isRunning(run: Run | undefined): boolean {
+  return run !== undefined && run.output === undefined && run.error === undefined;
+}
+
 /**
- * One trial of a tool by a person: its arguments, its run, its result. execute
- * makes the call in another way than by the tool's reference.
+ * A person trying a tool: its arguments and its runs, of which several may be
+ * under way. execute makes the call in another way than by the tool's reference.
  */
 export function useTrial(tool: Tool, execute?: Execute) {
   const key = toolKey(tool.ref);
   const stored = useToolsStore((s) => s.trials[key]);
   const setTrial = useToolsStore((s) => s.setTrial);
+  const setRun = useToolsStore((s) => s.setRun);
   const fresh = useMemo<Trial>(() => {
     const args = defaultsOf(tool.inputSchema);
-    return { mode: hasForm(tool.inputSchema) ? "form" : "json", args, text: pretty(args) };
+    return { mode: hasForm(tool.inputSchema) ? "form" : "json", args, text: pretty(args), runs: [] };
   }, [tool.inputSchema]);
   const trial = stored ?? fresh;
   const change = (c: Partial<Trial>) => setTrial(key, stored ? c : { ...fresh, ...c });
@@ -52,36 +59,51 @@ export function useTrial(tool: Tool, execute?: Execute) {
     [trial.mode, trial.text, trial.args, tool.inputSchema],
   );
 
-  const running = trial.callId !== undefined && trial.output === undefined && trial.error === undefined;
+  const shown = trial.runs.find((r) => r.callId === trial.shown) ?? trial.runs[0];
 
   const run = async () => {
-    if (running || problem || tool.broken) return;
+    if (problem || tool.broken || trial.mode === "batch") return;
     const callId = newCallId();
-    change({ callId, startedAt: Date.now(), output: undefined, error: undefined });
-    const mine = () => useToolsStore.getState().trials[key]?.callId === callId;
+    const kept = trial.runs.filter((r, i) => i < keptRuns - 1 || isRunning(r));
+    change({ runs: [{ callId, startedAt: Date.now() }, ...kept], shown: callId });
     try {
       const output = await (execute ? execute(callId, value) : executeTool(callId, tool.ref, value));
-      if (!mine()) return;
-      setTrial(key, { output });
+      setRun(key, callId, { output });
       announce(`${tool.ref.name}: ${callLooks[output.status].word}`);
     } catch (err) {
-      if (mine()) setTrial(key, { error: err });
+      setRun(key, callId, { error: err });
     }
   };
 
   const cancel = () => {
-    if (!trial.callId || !running) return;
-    void cancelCall(trial.callId).catch((err: unknown) => {
-      if (!(err instanceof CallError && err.code === "not_found")) setTrial(key, { error: err });
+    if (!shown || !isRunning(shown)) return;
+    void cancelCall(shown.callId).catch((err: unknown) => {
+      if (!(err instanceof CallError && err.code === "not_found")) setRun(key, shown.callId, { error: err });
     });
   };
 
-  /** Switches between form and JSON and keeps what was written, both ways. */
+  /** Switches between form, JSON and rows, and keeps what was written, both ways. */
   const setMode = (mode: Trial["mode"]) => {
     if (mode === trial.mode) return;
     if (mode === "json") change({ mode, text: pretty(trial.args) });
     else if (isRecord(value)) change({ mode, args: value });
   };
 
-  return { trial, value, problem, running, run, cancel, setMode, change, canForm: hasForm(tool.inputSchema) };
+  /** Puts in arguments that were kept. */
+  const load = (args: Record<string, unknown>) =>
+    change({ mode: trial.mode === "batch" ? fresh.mode : trial.mode, args, text: pretty(args) });
+
+  return {
+    trial,
+    value,
+    problem,
+    shown,
+    running: isRunning(shown),
+    run,
+    cancel,
+    setMode,
+    change,
+    load,
+    canForm: hasForm(tool.inputSchema),
+  };
 }
