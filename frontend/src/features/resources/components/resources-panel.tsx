@@ -1,4 +1,4 @@
-import { BookOpen, ChevronRight, MessageSquarePlus, RefreshCw } from "lucide-react";
+import { BookOpen, MessageSquarePlus } from "lucide-react";
 import { type FormEvent, useEffect, useState } from "react";
 import type { Feature, Resource, ResourceTemplate } from "@/api/types";
 import { CopyButton } from "@/components/copy-button";
@@ -8,7 +8,6 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Callout } from "@/components/ui/callout";
 import { Field } from "@/components/ui/field";
-import { Input } from "@/components/ui/input";
 import { Switch } from "@/components/ui/switch";
 import { formatBytes } from "@/lib/format";
 import { expandTemplate, variablesOf } from "../lib/template";
@@ -16,6 +15,7 @@ import { useFeatureCall, useResources, watchResource } from "../queries";
 import { useResourceChanges } from "../store";
 import { CompletedInput } from "./completed-input";
 import { FeatureOutcome } from "./feature-outcome";
+import { FeatureRow, FeatureSearch, matching } from "./feature-row";
 
 interface ResourcesPanelProps {
   server: string;
@@ -40,29 +40,21 @@ export function ResourcesPanel({ server, features, onUse }: ResourcesPanelProps)
     );
   if (!query.data) return <p className="text-ink-3 text-sm">Reading resources…</p>;
   const { resources, templates, notes } = query.data;
-  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = resources.filter((r) => {
-    const text = `${r.uri} ${r.name} ${r.title ?? ""} ${r.description ?? ""}`.toLowerCase();
-    return words.every((w) => text.includes(w));
-  });
+  const found = matching(resources, search, (r) => [r.uri, r.name, r.title, r.description]);
   const item = { server, features, onUse };
   return (
     <div className="grid grid-cols-1 gap-4" data-testid="resources">
       {notes.length > 0 && resources.length + templates.length === 0 && (
         <Callout tone="neutral">{notes.join(" ")}</Callout>
       )}
-      <div className="flex items-center gap-2">
-        <Input
-          type="search"
-          aria-label={`Search the resources of ${server}`}
-          placeholder={"Search resources"}
-          value={search}
-          onChange={(e) => setSearch(e.target.value)}
-        />
-        <Button onClick={() => void query.refetch()} disabled={query.isFetching}>
-          <RefreshCw /> Refresh
-        </Button>
-      </div>
+      <FeatureSearch
+        label={`Search the resources of ${server}`}
+        placeholder="Search resources"
+        value={search}
+        onChange={setSearch}
+        busy={query.isFetching}
+        onRefresh={() => void query.refetch()}
+      />
       {resources.length === 0 && templates.length === 0 && (
         <p className="text-ink-2 text-sm">This server lists no resources.</p>
       )}
@@ -114,22 +106,23 @@ interface RowProps extends ResourcesPanelProps {
 
 function ResourceRow({ resource: r, open, onOpen, ...rest }: RowProps & { resource: Resource }) {
   return (
-    <li>
-      <Heading
-        open={open}
-        onOpen={onOpen}
-        name={r.title || r.name}
-        detail={r.uri}
-        mimeType={r.mimeType}
-        size={r.size}
-      />
-      {open && (
-        <div className="grid grid-cols-1 gap-3 pt-1 pb-4 pl-6">
-          {r.description && <p className="text-ink-2 text-sm">{r.description}</p>}
-          <Reading uri={r.uri} {...rest} />
-        </div>
-      )}
-    </li>
+    <FeatureRow
+      open={open}
+      onOpen={onOpen}
+      name={r.title || r.name}
+      detail={r.uri}
+      facts={
+        <>
+          {r.mimeType && <Badge>{r.mimeType}</Badge>}
+          {r.size !== undefined && r.size !== null && (
+            <span className="nums text-ink-3 text-xs">{formatBytes(r.size)}</span>
+          )}
+        </>
+      }
+    >
+      {r.description && <p className="text-ink-2 text-sm">{r.description}</p>}
+      <Reading uri={r.uri} {...rest} />
+    </FeatureRow>
   );
 }
 
@@ -139,64 +132,29 @@ function TemplateRow({ template: t, open, onOpen, ...rest }: RowProps & { templa
   const uri = expandTemplate(t.uriTemplate, values);
   const complete = names.every((n) => values[n]);
   return (
-    <li>
-      <Heading
-        open={open}
-        onOpen={onOpen}
-        name={t.title || t.name}
-        detail={t.uriTemplate}
-        mimeType={t.mimeType}
-      />
-      {open && (
-        <div className="grid grid-cols-1 gap-3 pt-1 pb-4 pl-6">
-          {t.description && <p className="text-ink-2 text-sm">{t.description}</p>}
-          {names.map((n) => (
-            <Field key={n} label={<span className="font-mono">{n}</span>}>
-              {(ids) => (
-                <CompletedInput
-                  ids={ids}
-                  server={rest.server}
-                  completes={rest.features.includes("completions")}
-                  completion={{ uriTemplate: t.uriTemplate, argument: n, value: values[n] ?? "" }}
-                  onChange={(v) => setValues((all) => ({ ...all, [n]: v }))}
-                />
-              )}
-            </Field>
-          ))}
-          <Reading key={complete ? uri : ""} uri={uri} blocked={!complete} {...rest} />
-        </div>
-      )}
-    </li>
-  );
-}
-
-interface HeadingProps {
-  open: boolean;
-  onOpen: (open: boolean) => void;
-  name: string;
-  detail: string;
-  mimeType?: string;
-  size?: number | null;
-}
-
-function Heading({ open, onOpen, name, detail, mimeType, size }: HeadingProps) {
-  return (
-    <button
-      type="button"
-      aria-expanded={open}
-      onClick={() => onOpen(!open)}
-      className="flex min-h-9 w-full items-center gap-2 py-1 text-left hover:bg-sunken"
+    <FeatureRow
+      open={open}
+      onOpen={onOpen}
+      name={t.title || t.name}
+      detail={t.uriTemplate}
+      facts={t.mimeType && <Badge>{t.mimeType}</Badge>}
     >
-      <ChevronRight className={`size-4 shrink-0 text-ink-3 ${open ? "rotate-90" : ""}`} aria-hidden />
-      <span className="min-w-0 flex-1">
-        <span className="block truncate text-sm">{name}</span>
-        <span className="block truncate font-mono text-ink-3 text-xs">{detail}</span>
-      </span>
-      {mimeType && <Badge>{mimeType}</Badge>}
-      {size !== undefined && size !== null && (
-        <span className="nums text-ink-3 text-xs">{formatBytes(size)}</span>
-      )}
-    </button>
+      {t.description && <p className="text-ink-2 text-sm">{t.description}</p>}
+      {names.map((n) => (
+        <Field key={n} label={<span className="font-mono">{n}</span>}>
+          {(ids) => (
+            <CompletedInput
+              ids={ids}
+              server={rest.server}
+              completes={rest.features.includes("completions")}
+              completion={{ uriTemplate: t.uriTemplate, argument: n, value: values[n] ?? "" }}
+              onChange={(v) => setValues((all) => ({ ...all, [n]: v }))}
+            />
+          )}
+        </Field>
+      ))}
+      <Reading key={complete ? uri : ""} uri={uri} blocked={!complete} {...rest} />
+    </FeatureRow>
   );
 }
 
