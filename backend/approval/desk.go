@@ -3,11 +3,11 @@ package approval
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"patchbay/backend/core"
 	"patchbay/backend/event"
+	"patchbay/backend/waiting"
 )
 
 // Answerer decides in the place of a window, for example at a terminal. It may block.
@@ -20,14 +20,10 @@ type Desk struct {
 	emit   func(event.Payload)
 	answer Answerer
 
-	mu     sync.Mutex
-	open   []*question
-	grants map[grant]struct{}
-}
+	room waiting.Room[core.Approval, core.Answer]
 
-type question struct {
-	core.Approval
-	answered chan core.Answer // buffered; gets exactly one answer
+	mu     sync.Mutex // also held while an approval enters, so that no grant misses it
+	grants map[grant]struct{}
 }
 
 type grant struct {
@@ -45,9 +41,9 @@ func NewDesk(emit func(event.Payload), answer Answerer) *Desk {
 }
 
 // Ask returns the answer of a person, or of a grant given before. It fails with
-// ctx's error when ctx ends first; the approval is then closed. waiting may be
+// ctx's error when ctx ends first; the approval is then closed. told may be
 // nil; it is called once a person must be asked.
-func (d *Desk) Ask(ctx context.Context, a core.Approval, waiting func()) (core.Answer, error) {
+func (d *Desk) Ask(ctx context.Context, a core.Approval, told func()) (core.Answer, error) {
 	d.mu.Lock()
 	if _, ok := d.grants[grantOf(a)]; ok && a.Principal.ConversationID != "" {
 		d.mu.Unlock()
@@ -55,8 +51,8 @@ func (d *Desk) Ask(ctx context.Context, a core.Approval, waiting func()) (core.A
 	}
 	if d.answer != nil {
 		d.mu.Unlock()
-		if waiting != nil {
-			waiting()
+		if told != nil {
+			told()
 		}
 		answer, err := d.answer(ctx, a)
 		if err == nil && answer == core.AnswerAllowChat {
@@ -66,26 +62,17 @@ func (d *Desk) Ask(ctx context.Context, a core.Approval, waiting func()) (core.A
 		}
 		return answer, err
 	}
-	q := &question{Approval: a, answered: make(chan core.Answer, 1)}
-	d.open = append(d.open, q)
+	seat := d.room.Enter(a.ID, a)
 	d.mu.Unlock()
-	if waiting != nil {
-		waiting()
+	if told != nil {
+		told()
 	}
 	d.emit(event.ApprovalRequested{ApprovalID: a.ID, ConversationID: a.Principal.ConversationID})
-	select {
-	case answer := <-q.answered:
-		return answer, nil
-	case <-ctx.Done():
+	answer, err := seat.Wait(ctx)
+	if err != nil {
+		d.emit(event.ApprovalResolved{ApprovalID: a.ID, ConversationID: a.Principal.ConversationID, Answer: core.AnswerExpired})
 	}
-	d.mu.Lock()
-	had := d.take(q)
-	d.mu.Unlock()
-	if !had { // Resolve was faster; its answer stands
-		return <-q.answered, nil
-	}
-	d.emit(event.ApprovalResolved{ApprovalID: a.ID, ConversationID: a.Principal.ConversationID, Answer: core.AnswerExpired})
-	return "", ctx.Err()
+	return answer, err
 }
 
 // Resolve answers an open approval. The first answer wins; a second one, or one
@@ -98,46 +85,38 @@ func (d *Desk) Resolve(id string, answer core.Answer) error {
 		return core.Errorf(core.CodeInvalid, "%q is no answer. Use allow_once, allow_chat or deny.", answer)
 	}
 	d.mu.Lock()
-	i := slices.IndexFunc(d.open, func(q *question) bool { return q.ID == id })
-	if i < 0 {
-		d.mu.Unlock()
-		return core.Errorf(core.CodeNotFound, "This approval is no longer open: it was answered, or its run has stopped.")
+	done, err := d.settle(id, answer)
+	d.mu.Unlock()
+	for _, a := range done {
+		d.emit(event.ApprovalResolved{ApprovalID: a.ID, ConversationID: a.Principal.ConversationID, Answer: answer})
 	}
-	q := d.open[i]
-	if answer == core.AnswerAllowChat && q.Principal.ConversationID == "" {
-		d.mu.Unlock()
-		return core.Errorf(core.CodeInvalid, "This call belongs to no conversation. Allow it once instead.")
+	return err
+}
+
+// settle returns the approvals that the answer ended. The caller holds the lock.
+func (d *Desk) settle(id string, answer core.Answer) (done []core.Approval, err error) {
+	a, ok := d.room.Get(id)
+	if ok && answer == core.AnswerAllowChat && a.Principal.ConversationID == "" {
+		return nil, core.Errorf(core.CodeInvalid, "This call belongs to no conversation. Allow it once instead.")
 	}
-	done := []*question{q}
-	if answer == core.AnswerAllowChat {
-		d.remember(q.Approval)
-		for _, o := range d.open {
-			if o != q && grantOf(o.Approval) == grantOf(q.Approval) {
-				done = append(done, o)
-			}
+	if !ok || !d.room.Answer(id, answer) {
+		return nil, core.Errorf(core.CodeNotFound, "This approval is no longer open: it was answered, or its run has stopped.")
+	}
+	done = []core.Approval{a}
+	if answer != core.AnswerAllowChat {
+		return done, nil
+	}
+	d.remember(a)
+	for _, other := range d.room.All() {
+		if grantOf(other) == grantOf(a) && d.room.Answer(other.ID, answer) {
+			done = append(done, other)
 		}
 	}
-	for _, o := range done {
-		d.take(o)
-		o.answered <- answer
-	}
-	d.mu.Unlock()
-	for _, o := range done {
-		d.emit(event.ApprovalResolved{ApprovalID: o.ID, ConversationID: o.Principal.ConversationID, Answer: answer})
-	}
-	return nil
+	return done, nil
 }
 
 // Pending returns the open approvals, the oldest first.
-func (d *Desk) Pending() []core.Approval {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := make([]core.Approval, 0, len(d.open))
-	for _, q := range d.open {
-		out = append(out, q.Approval)
-	}
-	return out
-}
+func (d *Desk) Pending() []core.Approval { return d.room.All() }
 
 // Forget drops the grants of a conversation, for example when it is removed.
 func (d *Desk) Forget(conversationID string) {
@@ -148,15 +127,6 @@ func (d *Desk) Forget(conversationID string) {
 			delete(d.grants, g)
 		}
 	}
-}
-
-func (d *Desk) take(q *question) bool {
-	i := slices.Index(d.open, q)
-	if i < 0 {
-		return false
-	}
-	d.open = slices.Delete(d.open, i, i+1)
-	return true
 }
 
 func (d *Desk) remember(a core.Approval) {

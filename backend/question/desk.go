@@ -4,14 +4,13 @@ package question
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
 	"patchbay/backend/core"
 	"patchbay/backend/event"
+	"patchbay/backend/waiting"
 )
 
 // Answer is what a person did. Content is a JSON object, for accept only.
@@ -23,14 +22,7 @@ type Answer struct {
 // Desk holds the open questions. It is safe for concurrent use.
 type Desk struct {
 	emit func(event.Payload)
-
-	mu   sync.Mutex
-	open []*asked
-}
-
-type asked struct {
-	core.Question
-	answered chan Answer // buffered; gets exactly one answer
+	room waiting.Room[core.Question, Answer]
 }
 
 // NewDesk makes a desk. emit may be nil.
@@ -45,24 +37,13 @@ func NewDesk(emit func(event.Payload)) *Desk {
 // fails with ctx's error when ctx ends first; the question is then closed.
 func (d *Desk) Ask(ctx context.Context, q core.Question) (Answer, error) {
 	q.ID, q.AskedAt = uuid.NewString(), time.Now().UTC().Format(time.RFC3339Nano)
-	a := &asked{Question: q, answered: make(chan Answer, 1)}
-	d.mu.Lock()
-	d.open = append(d.open, a)
-	d.mu.Unlock()
+	seat := d.room.Enter(q.ID, q)
 	d.emit(event.QuestionAsked{QuestionID: q.ID})
-	select {
-	case answer := <-a.answered:
-		return answer, nil
-	case <-ctx.Done():
+	answer, err := seat.Wait(ctx)
+	if err != nil {
+		d.emit(event.QuestionAnswered{QuestionID: q.ID})
 	}
-	d.mu.Lock()
-	had := d.take(a)
-	d.mu.Unlock()
-	if !had { // Answer was faster
-		return <-a.answered, nil
-	}
-	d.emit(event.QuestionAnswered{QuestionID: q.ID})
-	return Answer{}, ctx.Err()
+	return answer, err
 }
 
 // Answer closes an open question. The first answer wins; for a question that is
@@ -73,16 +54,9 @@ func (d *Desk) Answer(id string, answer Answer) error {
 	default:
 		return core.Errorf(core.CodeInvalid, "%q is no answer. Use accept, decline or cancel.", answer.Action)
 	}
-	d.mu.Lock()
-	i := slices.IndexFunc(d.open, func(a *asked) bool { return a.ID == id })
-	if i < 0 {
-		d.mu.Unlock()
+	if !d.room.Answer(id, answer) {
 		return core.Errorf(core.CodeNotFound, "This question is no longer open: it was answered, or its call has ended.")
 	}
-	a := d.open[i]
-	d.take(a)
-	a.answered <- answer
-	d.mu.Unlock()
 	d.emit(event.QuestionAnswered{QuestionID: id})
 	return nil
 }
@@ -90,35 +64,12 @@ func (d *Desk) Answer(id string, answer Answer) error {
 // EndCall closes the questions that were asked during a call, since nobody waits
 // for their answers any more. Servers do not always take them back themselves.
 func (d *Desk) EndCall(callID string) {
-	d.mu.Lock()
-	var ids []string
-	for _, a := range d.open {
-		if a.CallID == callID && callID != "" {
-			ids = append(ids, a.ID)
+	for _, q := range d.room.All() {
+		if q.CallID == callID && callID != "" {
+			_ = d.Answer(q.ID, Answer{Action: core.QuestionCancel}) // a person may have been faster
 		}
-	}
-	d.mu.Unlock()
-	for _, id := range ids {
-		_ = d.Answer(id, Answer{Action: core.QuestionCancel}) // a person may have been faster
 	}
 }
 
 // Pending returns the open questions, the oldest first.
-func (d *Desk) Pending() []core.Question {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := make([]core.Question, 0, len(d.open))
-	for _, a := range d.open {
-		out = append(out, a.Question)
-	}
-	return out
-}
-
-func (d *Desk) take(a *asked) bool {
-	i := slices.Index(d.open, a)
-	if i < 0 {
-		return false
-	}
-	d.open = slices.Delete(d.open, i, i+1)
-	return true
-}
+func (d *Desk) Pending() []core.Question { return d.room.All() }
