@@ -29,6 +29,7 @@ type dialer struct {
 	work   *workers
 	auths  sync.Map // name and address → *authorizer
 	memory *memory
+	rush   rush
 }
 
 // attempt is one try to reach one server. Its hooks may be nil.
@@ -38,6 +39,7 @@ type attempt struct {
 	log   *logRing
 	auth  *authorizer // nil where OAuth is not used; set by dialHTTP
 	trial bool        // of a configuration that need not be one of ours
+	leave func()      // the rush, once the first try has failed
 	state func(core.ServerState, string)
 	step  func(name string, status core.StepStatus, message string, took time.Duration)
 }
@@ -300,6 +302,10 @@ func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
 				a.step(name, status, message, took)
 			}
 		}
+	}
+	if a.leave != nil {
+		a.leave()
+		d.rush.wait(ctx)
 	}
 	if l, _, err = d.tryStdio(ctx, &again, p, era); err != nil {
 		if era == versionLegacy {

@@ -58,6 +58,8 @@ type server struct {
 	poke  chan struct{}             // until changed
 	tuned chan struct{}             // live changed
 	drop  atomic.Bool               // forget the tools of who signed out
+
+	unsaved bool // what was learned is not on disk yet; the supervisor's
 }
 
 // newServer makes a supervisor and its first status; run starts it.
@@ -287,6 +289,8 @@ func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, er
 	a := &attempt{spec: spec, key: s.key, log: s.log}
 	if starting == core.StateStarting { // a reconnect shows as just that
 		a.state = func(state core.ServerState, msg string) { s.set(state, msg, core.FixNone) }
+		a.leave = s.m.d.rush.enter()
+		defer a.leave()
 	}
 	l, err := s.m.d.dial(ctx, a)
 	if err != nil {
@@ -364,6 +368,9 @@ func countMessage(n int, took time.Duration) string {
 func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) {
 	defer func() {
 		s.link.CompareAndSwap(l, nil)
+		if s.unsaved {
+			s.save()
+		}
 		l.close()
 	}()
 	hear := time.NewTimer(logDelay)
@@ -382,6 +389,9 @@ func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) 
 			chore.Stop()
 			return l.reason, false
 		case <-hear.C:
+			if s.unsaved {
+				s.save()
+			}
 			l.hear(ctx, s.log)
 			s.watchAgain(l)
 		case answer := <-l.asked:
