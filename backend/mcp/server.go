@@ -546,7 +546,7 @@ func (l *link) hear(ctx context.Context, log *logRing) {
 func (l *link) notes() []string {
 	if r, ok := l.rpc.(*stdioRPC); ok {
 		if n := r.conn.junked.Load(); n > 0 {
-			return []string{fmt.Sprintf("It printed %d %s on stdout that %s not MCP; they were skipped. See its log.", n, plural(int(n), "line", "lines"), plural(int(n), "is", "are"))}
+			return []string{fmt.Sprintf("It printed %d %s on stdout that %s not MCP; %s skipped. See its log.", n, plural(int(n), "line", "lines"), plural(int(n), "is", "are"), plural(int(n), "it was", "they were"))}
 		}
 	}
 	return nil
