@@ -76,6 +76,7 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 		w.WriteString(text + "\n")
 		w.Flush()
 	}
+	s.line = line
 	send := func(m message) {
 		if o.has(Junk) {
 			line("npm warn exec The following package was not found and will be installed")

@@ -120,6 +120,8 @@ type Options struct {
 	// HTTP serves over HTTP on a free port instead of stdio, for a process. The
 	// address is the first line on stdout; the end of stdin ends it.
 	HTTP bool `json:"http,omitempty"`
+	// Addr is where HTTP listens; "" means a free port of this machine.
+	Addr string `json:"addr,omitempty"`
 	// Target is where Redirects sends requests.
 	Target string `json:"target,omitempty"`
 }
@@ -154,7 +156,11 @@ func Main() {
 }
 
 func serveHTTP(o Options) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr := o.Addr
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testmcp:", err)
 		return 1
@@ -198,6 +204,7 @@ type server struct {
 	running   map[string]chan struct{} // by request id
 	asked     map[string]chan message  // by the id of the question
 	caps      json.RawMessage          // of the client, from initialize
+	line      func(string)             // writes a line that is no message; nil over HTTP
 }
 
 func newServer(o Options) *server {
@@ -353,6 +360,7 @@ func standardTools() []any {
 		tool("env", map[string]any{"description": "An environment variable."}),
 		tool("nan", nil),
 		tool("rpc_error", nil),
+		tool("flood", map[string]any{"description": "steps times what text says: log, changed, progress, stderr or junk."}),
 	}
 }
 
@@ -432,6 +440,9 @@ func (s *server) call(m message, send func(message), gone <-chan struct{}) (any,
 	case "log":
 		send(message{JSONRPC: "2.0", Method: "notifications/message", Params: raw(map[string]any{"level": "info", "logger": "test", "data": "hello"})})
 		return text("logged"), nil
+	case "flood":
+		s.flood(p.Args.Text, p.Args.Steps, p.Meta.Token, send)
+		return text("flooded"), nil
 	case "crash":
 		fmt.Fprintln(os.Stderr, "Error: the tool crashed the server")
 		os.Exit(7)
@@ -453,6 +464,26 @@ func (s *server) call(m message, send func(message), gone <-chan struct{}) (any,
 		return text("this is " + p.Name), nil
 	}
 	return nil, &wireError{Code: -32602, Message: "Unknown tool: " + p.Name}
+}
+
+// flood sends n times what kind says, as fast as it can.
+func (s *server) flood(kind string, n int, token json.RawMessage, send func(message)) {
+	for i := range n {
+		switch kind {
+		case "log":
+			send(message{JSONRPC: "2.0", Method: "notifications/message", Params: raw(map[string]any{"level": "info", "data": fmt.Sprint("flood ", i)})})
+		case "changed":
+			send(message{JSONRPC: "2.0", Method: "notifications/tools/list_changed"})
+		case "progress":
+			send(message{JSONRPC: "2.0", Method: "notifications/progress", Params: raw(map[string]any{"progressToken": token, "progress": i})})
+		case "stderr":
+			fmt.Fprintln(os.Stderr, "flood", i)
+		case "junk":
+			if s.line != nil {
+				s.line(fmt.Sprint("flood ", i))
+			}
+		}
+	}
 }
 
 func raw(v any) json.RawMessage {
