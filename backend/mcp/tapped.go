@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"sync"
 
 	"patchbay/backend/core"
 )
@@ -47,6 +48,7 @@ type tappedBody struct {
 	log    *logRing
 	events bool
 
+	mu   sync.Mutex // a body may be closed while it is read
 	head []byte // of the message that is being read
 	end  []byte // its last bytes, once head is full
 	size int
@@ -57,12 +59,17 @@ type tappedBody struct {
 
 func (b *tappedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done {
+		return n, err
+	}
 	if b.events {
 		b.lines(p[:n])
 	} else {
 		b.keep(p[:n])
 	}
-	if err != nil && !b.done {
+	if err != nil {
 		b.done = true
 		b.note()
 	}
@@ -70,10 +77,12 @@ func (b *tappedBody) Read(p []byte) (int, error) {
 }
 
 func (b *tappedBody) Close() error {
+	b.mu.Lock()
 	if !b.done {
 		b.done = true
 		b.note()
 	}
+	b.mu.Unlock()
 	return b.ReadCloser.Close()
 }
 

@@ -124,6 +124,8 @@ type Options struct {
 	Addr string `json:"addr,omitempty"`
 	// Target is where Redirects sends requests.
 	Target string `json:"target,omitempty"`
+	// RedirectStatus is the status of these answers; 0 means 307.
+	RedirectStatus int `json:"redirectStatus,omitempty"`
 }
 
 func (o Options) has(fault string) bool { return slices.Contains(o.Faults, fault) }
@@ -183,6 +185,8 @@ type message struct {
 	Params  json.RawMessage `json:"params,omitempty"`
 	Result  any             `json:"result,omitempty"`
 	Error   *wireError      `json:"error,omitempty"`
+
+	verbatim []string // the messages to write in place of this one; nil for none
 }
 
 type wireError struct {
@@ -244,7 +248,11 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 		s.mu.Lock()
 		s.caps = p.Caps
 		s.mu.Unlock()
-		return ok(map[string]any{"protocolVersion": "2025-11-25", "capabilities": s.capabilities(), "instructions": "Be gentle.",
+		version := "2025-11-25"
+		if s.o.has(OddVersion) {
+			version = "1999-01-01"
+		}
+		return ok(map[string]any{"protocolVersion": version, "capabilities": s.capabilities(), "instructions": "Be gentle.",
 			"serverInfo": map[string]any{"name": "testmcp", "title": "Test server", "version": "1.2.3"}})
 	case "ping":
 		return ok(map[string]any{})
@@ -258,6 +266,9 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 		}
 		return ok(s.list(m.Params))
 	case "tools/call":
+		if odd := oddOf(m); odd != nil {
+			return &message{JSONRPC: "2.0", ID: m.ID, verbatim: odd}
+		}
 		res, e := s.call(m, send, gone)
 		if e != nil {
 			return &message{JSONRPC: "2.0", ID: m.ID, Error: e}
@@ -294,6 +305,15 @@ func (s *server) list(params json.RawMessage) map[string]any {
 	tools := standardTools()
 	for i := range s.o.Tools {
 		tools = append(tools, tool("tool_"+strconv.Itoa(i), map[string]any{"description": "One of many."}))
+	}
+	if s.o.has(HugeText) {
+		tools = append(tools, tool("huge", map[string]any{"description": strings.Repeat("Long. ", 1<<20/6)}))
+	}
+	if s.o.has(HugeList) {
+		text := strings.Repeat("Long. ", 10_000/6)
+		for i := range 5000 {
+			tools = append(tools, tool("huge_"+strconv.Itoa(i), map[string]any{"description": text}))
+		}
 	}
 	if s.o.has(BadTool) {
 		tools = append([]any{
@@ -360,6 +380,7 @@ func standardTools() []any {
 		tool("env", map[string]any{"description": "An environment variable."}),
 		tool("nan", nil),
 		tool("rpc_error", nil),
+		tool("odd", map[string]any{"description": "Answers as text says, see OddAnswers."}),
 		tool("flood", map[string]any{"description": "steps times what text says: log, changed, progress, stderr or junk."}),
 	}
 }
@@ -484,6 +505,23 @@ func (s *server) flood(kind string, n int, token json.RawMessage, send func(mess
 			}
 		}
 	}
+}
+
+// oddOf returns what the tool "odd" answers; nil if it is not called.
+func oddOf(m message) []string {
+	var p struct {
+		Name string `json:"name"`
+		Args struct {
+			Text string `json:"text"`
+		} `json:"arguments"`
+		Meta struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(m.Params, &p) != nil || p.Name != "odd" {
+		return nil
+	}
+	return oddAnswer(p.Args.Text, m.ID, p.Meta.Token)
 }
 
 func raw(v any) json.RawMessage {
