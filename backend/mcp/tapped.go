@@ -49,8 +49,8 @@ type tappedBody struct {
 	events bool
 
 	mu   sync.Mutex // a body may be closed while it is read
-	head []byte // of the message that is being read
-	end  []byte // its last bytes, once head is full
+	head []byte     // of the message that is being read
+	end  []byte     // its last bytes, once head is full
 	size int
 	line []byte // of a stream: the begin of the line that is being read
 	over bool   // a data line's prefix has been taken off and its rest goes to the message
