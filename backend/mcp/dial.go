@@ -416,11 +416,11 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 		died := false
 		select {
 		case <-proc.exited:
-			died = true
+			died = !conn.left.Load() // else it left because we did
 		case <-conn.ended: // the exit follows at once, if it is one
 			select {
 			case <-proc.exited:
-				died = true
+				died = !conn.left.Load()
 			case <-time.After(100 * time.Millisecond):
 			}
 		default:
@@ -443,6 +443,9 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 		case <-proc.exited:
 			return "It " + proc.fate() + "."
 		case <-time.After(300 * time.Millisecond):
+			if conn.deaf.Load() {
+				return "It closed its input."
+			}
 			return "It closed its output."
 		}
 	})

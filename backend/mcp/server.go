@@ -375,7 +375,14 @@ func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) 
 	}()
 	hear := time.NewTimer(logDelay)
 	defer hear.Stop()
+	var calm <-chan time.Time // the end of a burst of announcements; nil for none
+	rest := listDebounce
+	var last time.Time // that the list was read for being announced
 	for {
+		stale := l.stale
+		if calm != nil {
+			stale = nil
+		}
 		wait, timed := s.chore(l)
 		chore := time.NewTimer(wait)
 		if !timed {
@@ -406,18 +413,22 @@ func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) 
 			if s.expired(l) <= 0 {
 				_ = s.relist(l) // told in the log
 			}
-		case <-l.stale:
-			// Servers announce every change by itself: let a burst pass.
-			select {
-			case <-ctx.Done():
-			case <-l.lost:
-			case <-time.After(listDebounce):
-				select {
-				case <-l.stale:
-				default:
-				}
-				_ = s.relist(l) // told in the log
+		case <-stale:
+			// Servers announce every change by itself: let a burst pass. One that
+			// never ends must not have the list read all the time.
+			if time.Since(last) < 2*rest {
+				rest = min(2*rest, max(listDebounce, s.m.o.Limits.ListGap))
+			} else {
+				rest = listDebounce
 			}
+			calm = time.After(rest)
+		case <-calm:
+			select {
+			case <-l.stale:
+			default:
+			}
+			_ = s.relist(l) // told in the log
+			calm, last = nil, time.Now()
 		}
 		chore.Stop()
 	}

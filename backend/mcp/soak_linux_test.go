@@ -265,15 +265,6 @@ func (s *soak) harm(ctx context.Context, n int) {
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
 // chaos harms the fleet for d while the calm server is called all the time.
 func (s *soak) chaos(d time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), d)

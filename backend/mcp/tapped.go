@@ -10,7 +10,7 @@ import (
 )
 
 // tapped notes the messages that cross an HTTP connection, on the wire's side
-// of every repair.
+// of every repair but those that change no message.
 type tapped struct {
 	base http.RoundTripper
 	log  *logRing
@@ -33,6 +33,7 @@ func (t *tapped) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.Body == nil {
 		return resp, err
 	}
+	tidy(req, resp)
 	switch mediaType(resp) {
 	case "application/json":
 		resp.Body = &tappedBody{ReadCloser: resp.Body, log: t.log}
