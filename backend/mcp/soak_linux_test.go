@@ -368,7 +368,9 @@ func TestSoak(t *testing.T) {
 	}
 	assert.LessOrEqual(t, after.files, before.files+10)
 	assert.LessOrEqual(t, after.heap, before.heap+10<<20)
-	assert.LessOrEqual(t, after.rss, before.rss+100<<20)
+	if !raceDetector { // whose own memory grows for long
+		assert.LessOrEqual(t, after.rss, before.rss+30<<20)
+	}
 
 	require.NoError(t, s.Close(context.Background()))
 	files, err := filepath.Glob(filepath.Join(s.o.StateDir, "servers-*"))
