@@ -29,7 +29,7 @@ ARTIFACTS := $(CURDIR)/artifacts
 GENERATED := app_bound.go frontend/src/api/generated
 
 .PHONY: help run test dev build bench gen check clean deps-page deps-window deps-test \
-	check-gen check-go check-page test-go test-page test-conformance test-browser test-window
+	check-gen check-go check-page test-go test-page test-servers test-conformance test-browser test-window soak
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | awk '!seen[$$0]++' | expand -t 18
@@ -117,6 +117,13 @@ test-go: bin/patchbay
 
 test-page: frontend/node_modules/.installed
 	npm --prefix frontend test
+
+test-servers: ## Run real MCP servers from npm, also those that are large or start a browser
+	PATCHBAY_ALL_SERVERS=1 go test -count=1 -run 'TestReal' -timeout 30m -v ./backend/mcp
+
+DURATION ?= 2m
+soak: ## Ill-treat a fleet of servers for DURATION (2m unless told) and look for leaks
+	PATCHBAY_SOAK=$(DURATION) go test -race -count=1 -run 'TestSoak' -timeout 0 -v ./backend/mcp
 
 build/conformance/node_modules/.installed: build/conformance/package.json build/conformance/package-lock.json
 	@echo "patchbay: installing the conformance suite"

@@ -212,7 +212,7 @@ func TestSignOut(t *testing.T) {
 	f := newFakeAuth(t, testmcp.Private)
 	dir := t.TempDir()
 	w, _, store := signedIn(t, f, caching(dir))
-	require.NotEmpty(t, newMemory(dir).load("s", keyOf(f.spec())).Tools)
+	require.Eventually(t, func() bool { return len(newMemory(dir).load("s", keyOf(f.spec())).Tools) > 0 }, 5*time.Second, time.Millisecond)
 	require.NoError(t, w.SignOut(t.Context(), "s"))
 	w.until("s", core.StateNeedsSignIn)
 	assert.Zero(t, len(w.Tools("s")), "the tools were those of an account")

@@ -252,6 +252,9 @@ func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err
 // explainRPC sorts the error answers of servers.
 func explainRPC(ref core.ToolRef, re *rpcError) error {
 	text, low := sentence(re.Message), strings.ToLower(re.Message)
+	if text == "" {
+		text = "the server answered with an error it did not describe."
+	}
 	var e *core.Error
 	switch {
 	case re.Code == codeTooLarge:

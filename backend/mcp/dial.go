@@ -29,6 +29,7 @@ type dialer struct {
 	work   *workers
 	auths  sync.Map // name and address → *authorizer
 	memory *memory
+	rush   rush
 }
 
 // attempt is one try to reach one server. Its hooks may be nil.
@@ -38,6 +39,7 @@ type attempt struct {
 	log   *logRing
 	auth  *authorizer // nil where OAuth is not used; set by dialHTTP
 	trial bool        // of a configuration that need not be one of ours
+	leave func()      // the rush, once the first try has failed
 	state func(core.ServerState, string)
 	step  func(name string, status core.StepStatus, message string, took time.Duration)
 }
@@ -301,6 +303,10 @@ func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
 			}
 		}
 	}
+	if a.leave != nil {
+		a.leave()
+		d.rush.wait(ctx)
+	}
 	if l, _, err = d.tryStdio(ctx, &again, p, era); err != nil {
 		if era == versionLegacy {
 			return nil, first
@@ -410,11 +416,11 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 		died := false
 		select {
 		case <-proc.exited:
-			died = true
+			died = !conn.left.Load() // else it left because we did
 		case <-conn.ended: // the exit follows at once, if it is one
 			select {
 			case <-proc.exited:
-				died = true
+				died = !conn.left.Load()
 			case <-time.After(100 * time.Millisecond):
 			}
 		default:
@@ -437,6 +443,9 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 		case <-proc.exited:
 			return "It " + proc.fate() + "."
 		case <-time.After(300 * time.Millisecond):
+			if conn.deaf.Load() {
+				return "It closed its input."
+			}
 			return "It closed its output."
 		}
 	})

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 )
 
@@ -138,12 +139,53 @@ func skipString(b []byte, i int) int {
 	}
 }
 
-// number reads an id that is an integer, also one that came back as a string,
-// as some servers do. false means that it is none of ours.
+// number reads an id that is an integer, also one that came back as a string or
+// as 1.0, as some servers write it. false means that it is none of ours.
 func number(id []byte) (int64, bool) {
 	id = bytes.Trim(id, `"`)
 	n, err := strconv.ParseInt(string(id), 10, 64)
-	return n, err == nil
+	if err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(id), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+const (
+	salvageBytes = 1 << 20 // of a longer line nothing is salvaged
+	salvageTries = 64
+)
+
+// salvage finds the messages in a line that is none itself: two of them without
+// a line end between, or one beside text of a log. A request is not taken from
+// there: servers that print what they receive print our own.
+func salvage(line []byte) (found [][]byte) {
+	if len(line) > salvageBytes || !bytes.Contains(line, []byte(`"jsonrpc"`)) {
+		return nil
+	}
+	for range salvageTries {
+		i := bytes.IndexByte(line, '{')
+		if i < 0 {
+			break
+		}
+		line = line[i:]
+		end := skip(line, 0)
+		if end < 0 {
+			if key := line[space(line, 1):]; bytes.HasPrefix(key, []byte(`"jsonrpc"`)) {
+				break // half a message; what is in it was not said
+			}
+			line = line[1:]
+			continue
+		}
+		if e, ok := outline(line[:end]); ok && e.versioned && (e.method == nil) != (e.id == nil) {
+			found = append(found, line[:end])
+		}
+		line = line[end:]
+	}
+	return found
 }
 
 // rpcError is an error answer (JSON-RPC 2.0, section 5.1).
@@ -155,10 +197,11 @@ type rpcError struct {
 
 func (e *rpcError) Error() string { return e.Message }
 
+// decodeRPCError reads an error answer, also one that breaks the schema.
 func decodeRPCError(raw []byte) *rpcError {
 	e := &rpcError{}
-	if json.Unmarshal(raw, e) != nil || e.Message == "" && e.Code == 0 {
-		e.Message = "the server answered with an error it did not describe"
+	if json.Unmarshal(raw, e) != nil && e.Message == "" {
+		_ = json.Unmarshal(raw, &e.Message) // a text in its place
 	}
 	return e
 }

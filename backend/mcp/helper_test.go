@@ -2,9 +2,12 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -22,8 +25,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(hostVariable); dir != "" {
-		hostMain(dir)
+	if job := os.Getenv(hostVariable); job != "" {
+		hostMain(job)
 	}
 	testmcp.Main() // this binary is also the server that the tests start
 	goleak.VerifyTestMain(m)
@@ -197,16 +200,60 @@ func listenAgain(srv *httptest.Server, addr string) error {
 
 const hostVariable = "TESTHOST"
 
-// hostMain is a program that runs one stubborn server until it is killed.
-func hostMain(dir string) {
-	self, err := os.Executable()
-	if err != nil {
+// hostJob is what a program does that runs a manager until it is killed.
+type hostJob struct {
+	Dir    string // its ledger, and the file "ready" once all is done
+	Limits Limits
+	Specs  []core.ServerSpec
+	Calls  []hostCall
+}
+
+type hostCall struct {
+	Server, Tool string
+	Args         json.RawMessage
+}
+
+// hostMain is that program.
+func hostMain(text string) {
+	var job hostJob
+	if err := json.Unmarshal([]byte(text), &job); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	m := New(Options{StateDir: dir, Shell: "none"})
-	m.Apply([]core.ServerSpec{{Name: "s", Transport: core.TransportStdio, Command: self, Env: testmcp.Env(testmcp.Options{
-		Faults: []string{testmcp.IgnoreEOF, testmcp.IgnoreTerm, testmcp.Fork}, PIDFile: filepath.Join(dir, "pids")})}})
+	m := New(Options{StateDir: job.Dir, Shell: "none", Limits: job.Limits})
+	m.Apply(job.Specs)
 	_ = m.WaitSettled(context.Background())
-	_ = os.WriteFile(filepath.Join(dir, "ready"), nil, 0o600)
+	for i, c := range job.Calls {
+		if _, err := m.Call(context.Background(), ref(c.Server, c.Tool), fmt.Sprint(i), c.Args, nil); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+	_ = os.WriteFile(filepath.Join(job.Dir, "ready"), nil, 0o600)
 	select {}
+}
+
+// startHost runs job in a process of its own and waits until it is ready. It
+// returns the process, which the caller must kill and wait for, and job.Dir.
+func startHost(t *testing.T, job hostJob, patience time.Duration) (*exec.Cmd, string) {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	job.Dir = t.TempDir()
+	text, err := json.Marshal(job)
+	require.NoError(t, err)
+	host := exec.Command(self)
+	host.Env = append(os.Environ(), hostVariable+"="+string(text))
+	host.Stderr = os.Stderr
+	require.NoError(t, host.Start())
+	ready := eventually(patience, func() bool {
+		_, err := os.Stat(filepath.Join(job.Dir, "ready"))
+		return err == nil
+	})
+	if !ready {
+		_ = host.Process.Kill()
+		_ = host.Wait()
+		require.Fail(t, "the program never was ready")
+	}
+	return host, job.Dir
 }

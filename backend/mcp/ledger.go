@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,26 +11,30 @@ import (
 )
 
 // ledger notes the running processes in a file, so that the next start of the
-// program finds those that a crash left behind.
+// program finds those that a crash left behind. The file has one line for the
+// program and then one for each process that was started or is gone: a fleet
+// that starts must not wait for a file that is written anew each time.
 type ledger struct {
 	dir string // "" keeps no ledger
-	mu  sync.Mutex
-	own map[int]entry
+
+	mu    sync.Mutex
+	own   map[string]entry // by mark
+	file  *os.File         // nil while nothing runs
+	lines int              // in file
 }
 
+// entry is one line.
 type entry struct {
 	PID   int    `json:"pid"`
 	Start string `json:"start"` // as the system counts; a number that was used again has another one
-	Mark  string `json:"mark"`
+	Mark  string `json:"mark,omitempty"`
+	Gone  bool   `json:"gone,omitempty"`
 }
 
-type ledgerFile struct {
-	PID     int     `json:"pid"` // of the program that wrote it
-	Start   string  `json:"start"`
-	Entries []entry `json:"entries"`
-}
+// ledgerSlack is how many lines about processes that are gone a ledger may have.
+const ledgerSlack = 1000
 
-func newLedger(dir string) *ledger { return &ledger{dir: dir, own: map[int]entry{}} }
+func newLedger(dir string) *ledger { return &ledger{dir: dir, own: map[string]entry{}} }
 
 func (l *ledger) path() string {
 	return filepath.Join(l.dir, "servers-"+strconv.Itoa(os.Getpid())+".json")
@@ -39,42 +45,89 @@ func (l *ledger) add(pid int, mark string) func() {
 	if l.dir == "" {
 		return func() {}
 	}
+	e := entry{PID: pid, Start: startTime(pid), Mark: mark}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.own[pid] = entry{pid, startTime(pid), mark}
-	l.write()
+	l.own[mark] = e
+	l.note(e)
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.own[pid].Mark == mark {
-			delete(l.own, pid)
-			l.write()
+		delete(l.own, mark)
+		e.Gone = true
+		l.note(e)
+	}
+}
+
+// note adds a line. A ledger that cannot be written costs the cleaning after a
+// crash and nothing else, so errors are not reported.
+func (l *ledger) note(e entry) {
+	switch {
+	case len(l.own) == 0:
+		l.file.Close() // which may be nil
+		l.file, l.lines = nil, 0
+		os.Remove(l.path())
+	case l.file == nil, l.lines > ledgerSlack+2*len(l.own):
+		l.rewrite()
+	default:
+		b, err := json.Marshal(e)
+		if err == nil {
+			_, err = l.file.Write(append(b, '\n'))
+		}
+		if l.lines++; err != nil {
+			l.rewrite()
 		}
 	}
 }
 
-// write saves the entries. A ledger that cannot be written costs the cleaning
-// after a crash and nothing else, so errors are not reported.
-func (l *ledger) write() {
-	if len(l.own) == 0 {
-		os.Remove(l.path())
+// rewrite begins the file anew with what runs.
+func (l *ledger) rewrite() {
+	l.file.Close() // which may be nil
+	l.file, l.lines = nil, 0
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	if enc.Encode(entry{PID: os.Getpid(), Start: startTime(os.Getpid())}) != nil {
 		return
 	}
-	f := ledgerFile{PID: os.Getpid(), Start: startTime(os.Getpid())}
 	for _, e := range l.own {
-		f.Entries = append(f.Entries, e)
-	}
-	b, err := json.Marshal(f)
-	if err != nil {
-		return
+		if enc.Encode(e) != nil {
+			return
+		}
 	}
 	if os.MkdirAll(l.dir, 0o700) != nil {
 		return
 	}
 	tmp := l.path() + ".new"
-	if os.WriteFile(tmp, b, 0o600) == nil {
-		os.Rename(tmp, l.path())
+	if os.WriteFile(tmp, b.Bytes(), 0o600) != nil || os.Rename(tmp, l.path()) != nil {
+		return
 	}
+	if f, err := os.OpenFile(l.path(), os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+		l.file = f
+	}
+}
+
+// readLedger returns the program that wrote a ledger and the processes that it
+// left, as far as the ledger can be read: its last line may be half written.
+func readLedger(name string) (program entry, left map[string]entry, err error) {
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return program, nil, err
+	}
+	left = map[string]entry{}
+	lines := bufio.NewScanner(bytes.NewReader(b))
+	for first := true; lines.Scan(); first = false {
+		var e entry
+		switch {
+		case json.Unmarshal(lines.Bytes(), &e) != nil:
+		case first:
+			program = e
+		case e.Gone:
+			delete(left, e.Mark)
+		default:
+			left[e.Mark] = e
+		}
+	}
+	return program, left, nil
 }
 
 // sweep ends what programs that are no longer running have left behind.
@@ -84,22 +137,11 @@ func (l *ledger) sweep() (ended int) {
 	}
 	files, _ := filepath.Glob(filepath.Join(l.dir, "servers-*.json"))
 	for _, name := range files {
-		if name == l.path() {
-			// Ours only if this very process wrote it; numbers are used again.
-			if b, err := os.ReadFile(name); err != nil || ownFile(b) {
-				continue
-			}
+		program, left, err := readLedger(name)
+		if err != nil || program.Start != "" && startTime(program.PID) == program.Start {
+			continue // that program still runs; it may be this one
 		}
-		b, err := os.ReadFile(name)
-		var f ledgerFile
-		if err != nil || json.Unmarshal(b, &f) != nil {
-			os.Remove(name)
-			continue
-		}
-		if f.Start != "" && startTime(f.PID) == f.Start {
-			continue // that program still runs
-		}
-		for _, e := range f.Entries {
+		for _, e := range left {
 			if e.Start != "" && startTime(e.PID) == e.Start {
 				killTree(e.PID, e.Mark)
 				ended++
@@ -110,9 +152,4 @@ func (l *ledger) sweep() (ended int) {
 		os.Remove(name)
 	}
 	return ended
-}
-
-func ownFile(b []byte) bool {
-	var f ledgerFile
-	return json.Unmarshal(b, &f) == nil && f.PID == os.Getpid() && f.Start == startTime(os.Getpid())
 }

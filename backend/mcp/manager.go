@@ -135,6 +135,11 @@ func (m *Manager) apply(specs []core.ServerSpec) (tuned map[*server]core.ServerS
 		}
 		m.wg.Go(func() { m.d.memory.sweep(names) })
 	}
+	keys := make(map[string]bool, len(next.order))
+	for _, s := range next.order {
+		keys[s.key] = true
+	}
+	m.d.memory.keep(keys)
 	m.fleet.Store(next)
 	for _, st := range starts {
 		m.wg.Go(func() { st.s.run(st.after) })

@@ -92,6 +92,18 @@ func (m *memory) change(key string, f func(*record)) {
 	m.known[key] = r
 }
 
+// keep forgets the configurations that are not among keys: those that were
+// changed, removed, or only tried.
+func (m *memory) keep(keys map[string]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k := range m.known {
+		if !keys[k] {
+			delete(m.known, k)
+		}
+	}
+}
+
 // load reads what an earlier run knew of the server called name, if it is still
 // configured as it was then.
 func (m *memory) load(name, key string) record {

@@ -2,11 +2,14 @@ package mcp
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // lineage finds and ends all descendants of one child. On Linux they are known
@@ -93,6 +96,9 @@ func killTree(pid int, mark string) {
 // that held one of them would keep, for instance, an asset's pipe of the web
 // view open for ever.
 func closeLeaks() {
+	if unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) == nil { // Linux 5.11 and later
+		return
+	}
 	d, err := os.Open("/proc/self/fd")
 	if err != nil {
 		return

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -43,17 +42,8 @@ func TestNoDescriptorLeaks(t *testing.T) {
 // the servers that stayed, with their helpers.
 func TestNextStartEndsWhatAKillLeft(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	dir := t.TempDir()
-	host := exec.Command(self)
-	host.Env = append(os.Environ(), hostVariable+"="+dir)
-	require.NoError(t, host.Start())
-	require.Eventually(t, func() bool {
-		_, err := os.Stat(filepath.Join(dir, "ready"))
-		return err == nil
-	}, 20*time.Second, 5*time.Millisecond)
-	spec := core.ServerSpec{Env: map[string]string{"PIDFILE": filepath.Join(dir, "pids")}}
+	spec := stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.IgnoreEOF, testmcp.IgnoreTerm, testmcp.Fork}})
+	host, dir := startHost(t, hostJob{Specs: []core.ServerSpec{spec}}, 20*time.Second)
 	require.NoError(t, host.Process.Kill())
 	_ = host.Wait()
 	list := pids(t, spec)

@@ -38,7 +38,7 @@ func decodeResult(raw []byte) (core.ToolResult, error) {
 		IsError    bool            `json:"isError"`
 	}
 	r := core.ToolResult{Bytes: int64(len(raw)), Content: []core.Content{}}
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := json.Unmarshal(raw, &w); err != nil || string(raw) == "null" {
 		return decodeOddResult(raw)
 	}
 	r.IsError = w.IsError
@@ -75,7 +75,9 @@ func rawContent(raw []byte, i int, c core.Content) core.Content {
 // decodeOddResult reads a result that breaks the schema, as far as it goes.
 func decodeOddResult(raw []byte) (core.ToolResult, error) {
 	var f map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &f); err != nil {
+	if err := json.Unmarshal(raw, &f); err != nil && json.Valid(raw) {
+		return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "its answer is not an object: %s", short(string(raw), 100))
+	} else if err != nil {
 		return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "its answer is not valid JSON: %w", err)
 	}
 	r := core.ToolResult{Bytes: int64(len(raw)), Content: []core.Content{}, Warning: "The server's result does not follow the protocol; it is shown as far as it could be read."}

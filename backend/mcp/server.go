@@ -58,6 +58,8 @@ type server struct {
 	poke  chan struct{}             // until changed
 	tuned chan struct{}             // live changed
 	drop  atomic.Bool               // forget the tools of who signed out
+
+	unsaved bool // what was learned is not on disk yet; the supervisor's
 }
 
 // newServer makes a supervisor and its first status; run starts it.
@@ -287,6 +289,8 @@ func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, er
 	a := &attempt{spec: spec, key: s.key, log: s.log}
 	if starting == core.StateStarting { // a reconnect shows as just that
 		a.state = func(state core.ServerState, msg string) { s.set(state, msg, core.FixNone) }
+		a.leave = s.m.d.rush.enter()
+		defer a.leave()
 	}
 	l, err := s.m.d.dial(ctx, a)
 	if err != nil {
@@ -364,11 +368,21 @@ func countMessage(n int, took time.Duration) string {
 func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) {
 	defer func() {
 		s.link.CompareAndSwap(l, nil)
+		if s.unsaved {
+			s.save()
+		}
 		l.close()
 	}()
 	hear := time.NewTimer(logDelay)
 	defer hear.Stop()
+	var calm <-chan time.Time // the end of a burst of announcements; nil for none
+	rest := listDebounce
+	var last time.Time // that the list was read for being announced
 	for {
+		stale := l.stale
+		if calm != nil {
+			stale = nil
+		}
 		wait, timed := s.chore(l)
 		chore := time.NewTimer(wait)
 		if !timed {
@@ -382,6 +396,9 @@ func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) 
 			chore.Stop()
 			return l.reason, false
 		case <-hear.C:
+			if s.unsaved {
+				s.save()
+			}
 			l.hear(ctx, s.log)
 			s.watchAgain(l)
 		case answer := <-l.asked:
@@ -396,18 +413,22 @@ func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) 
 			if s.expired(l) <= 0 {
 				_ = s.relist(l) // told in the log
 			}
-		case <-l.stale:
-			// Servers announce every change by itself: let a burst pass.
-			select {
-			case <-ctx.Done():
-			case <-l.lost:
-			case <-time.After(listDebounce):
-				select {
-				case <-l.stale:
-				default:
-				}
-				_ = s.relist(l) // told in the log
+		case <-stale:
+			// Servers announce every change by itself: let a burst pass. One that
+			// never ends must not have the list read all the time.
+			if time.Since(last) < 2*rest {
+				rest = min(2*rest, max(listDebounce, s.m.o.Limits.ListGap))
+			} else {
+				rest = listDebounce
 			}
+			calm = time.After(rest)
+		case <-calm:
+			select {
+			case <-l.stale:
+			default:
+			}
+			_ = s.relist(l) // told in the log
+			calm, last = nil, time.Now()
 		}
 		chore.Stop()
 	}
@@ -536,7 +557,7 @@ func (l *link) hear(ctx context.Context, log *logRing) {
 func (l *link) notes() []string {
 	if r, ok := l.rpc.(*stdioRPC); ok {
 		if n := r.conn.junked.Load(); n > 0 {
-			return []string{fmt.Sprintf("It printed %d %s on stdout that %s not MCP; they were skipped. See its log.", n, plural(int(n), "line", "lines"), plural(int(n), "is", "are"))}
+			return []string{fmt.Sprintf("It printed %d %s on stdout that %s not MCP; %s skipped. See its log.", n, plural(int(n), "line", "lines"), plural(int(n), "is", "are"), plural(int(n), "it was", "they were"))}
 		}
 	}
 	return nil

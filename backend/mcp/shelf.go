@@ -106,7 +106,8 @@ func (s *server) recall() {
 	s.offer(l)
 }
 
-// remember keeps what the link and its list told, for the next run.
+// remember keeps what the link and its list told. It is saved for the next run
+// by serve, when the servers that are still starting no longer need the disk.
 func (s *server) remember(l *link, list *toolList) {
 	s.m.d.memory.change(s.key, func(r *record) {
 		r.ProtocolVersion = l.version
@@ -115,10 +116,11 @@ func (s *server) remember(l *link, list *toolList) {
 			r.Tools, r.Features, r.FetchedAt, r.Private = list.tools, list.features, list.at, list.private
 		}
 	})
-	s.save()
+	s.unsaved = true
 }
 
 func (s *server) save() {
+	s.unsaved = false
 	if s.silent.Load() {
 		return
 	}
@@ -190,6 +192,7 @@ func (s *server) relist(l *link) error {
 	l.tools.Store(list)
 	s.offer(list)
 	s.remember(l, list)
+	s.save()
 	s.update(func(st *core.ServerStatus) {
 		st.ToolCount, st.ToolsCachedAt, st.VerifiedAt, st.LatencyMS = len(list.tools), "", now(), took.Milliseconds()
 		st.Message, st.Detail, st.Fix = countMessage(len(list.tools), took), strings.Join(list.notes, "\n"), core.FixNone

@@ -135,7 +135,7 @@ func TestDamagedMemoryCountsAsNone(t *testing.T) {
 		_, err := os.Stat(filepath.Join(dir, "server-0000.json"))
 		return os.IsNotExist(err)
 	}, 5*time.Second, time.Millisecond, "what belongs to no server is removed")
-	assert.NotEmpty(t, newMemory(dir).load("s", key).Tools)
+	require.Eventually(t, func() bool { return len(newMemory(dir).load("s", key).Tools) > 0 }, 5*time.Second, time.Millisecond)
 }
 
 // A definition that changed while it was only remembered must not run.

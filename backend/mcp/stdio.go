@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/backend/core"
 )
@@ -57,6 +55,8 @@ type stdioConn struct {
 	silent atomic.Bool // the probe got no answer
 	probed atomic.Bool // the probe was sent
 	spoke  atomic.Bool // at least one message came
+	deaf   atomic.Bool // the server closed its stdin
+	left   atomic.Bool // the SDK closed the connection while the server still had its ends
 	junked atomic.Int64
 }
 
@@ -127,7 +127,8 @@ func (c *stdioConn) writeLoop() {
 		select {
 		case b := <-c.out:
 			if _, err := c.proc.stdin.Write(b); err != nil {
-				return // the reader notices the end
+				c.unheard()
+				return
 			}
 			continue
 		default:
@@ -135,6 +136,7 @@ func (c *stdioConn) writeLoop() {
 		select {
 		case b := <-c.out:
 			if _, err := c.proc.stdin.Write(b); err != nil {
+				c.unheard()
 				return
 			}
 		case <-c.ended:
@@ -145,6 +147,17 @@ func (c *stdioConn) writeLoop() {
 				return
 			}
 		}
+	}
+}
+
+// unheard ends the connection with a server that closed its stdin. What it says
+// in its last moment still counts.
+func (c *stdioConn) unheard() {
+	c.deaf.Store(true)
+	select {
+	case <-c.ended:
+	case <-time.After(200 * time.Millisecond):
+		c.end()
 	}
 }
 
@@ -221,20 +234,38 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 	e, ok := outline(line)
 	if big || !ok || !e.versioned {
 		c.tap(core.ActivityReceived, line)
+		if found := salvage(line); !big && len(found) > 0 {
+			c.junk(line)
+			for _, msg := range found {
+				if e, _ := outline(msg); !c.take(msg, e, owned) {
+					return false
+				}
+			}
+			return true
+		}
 		return c.refuse(line, e, ok && !big, big)
 	}
-	c.spoke.Store(true)
 	c.tap(core.ActivityReceived, line)
+	return c.take(line, e, owned)
+}
+
+// take hands one message on.
+func (c *stdioConn) take(line []byte, e envelope, owned bool) bool {
+	c.spoke.Store(true)
 	if e.method == nil {
 		if e.id == nil || string(e.id) == "null" {
 			c.junk(line) // an error about nothing we sent; the SDK would close on it
 			return true
 		}
-		c.answered(string(e.id))
-		if id, ok := number(e.id); ok && id > firstRawID {
+		id, ok := number(e.id)
+		plain := strconv.FormatInt(id, 10)
+		if ok {
+			c.answered(plain)
+		}
+		if ok && id > firstRawID {
 			c.deliver(id, e, owned)
 			return true
-		} else if ok && e.id[0] == '"' { // it came back as a string, which the SDK would not recognise
+		} else if ok && (string(e.id) != plain || string(e.error) == "null") { // the SDK would not recognise it
 			return c.pass(restore(id, e))
 		}
 	} else if e.id == nil && c.notified(e) {
@@ -249,7 +280,7 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 // restore writes an answer anew, with its id as the number that we sent.
 func restore(id int64, e envelope) []byte {
 	b := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":`), id, 10)
-	if e.error != nil {
+	if e.error != nil && string(e.error) != "null" {
 		return append(append(append(b, `,"error":`...), e.error...), '}')
 	}
 	return append(append(append(b, `,"result":`...), e.result...), '}')
@@ -351,6 +382,10 @@ func (c *stdioConn) deliver(id int64, e envelope, owned bool) {
 	}
 	if e.error != nil && string(e.error) != "null" {
 		ch <- reply{err: decodeRPCError(e.error)}
+		return
+	}
+	if e.result == nil {
+		ch <- reply{err: &rpcError{Code: codeBroken, Message: "the server's answer holds neither a result nor an error"}}
 		return
 	}
 	if !owned {
@@ -490,73 +525,4 @@ func (c *stdioConn) cancelRequest(id int64, why error) {
 		c.tap(core.ActivitySent, bytes.TrimSpace(frame))
 	default:
 	}
-}
-
-// Connect, Read, Write, Close and SessionID make the connection a transport of the SDK.
-
-func (c *stdioConn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
-
-func (c *stdioConn) SessionID() string { return "" }
-
-func (c *stdioConn) Close() error { c.close(); return nil }
-
-func (c *stdioConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	for {
-		var frame []byte
-		select {
-		case frame = <-c.in:
-		default:
-			select {
-			case frame = <-c.in:
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			case <-c.ended:
-				select {
-				case frame = <-c.in:
-				default:
-					return nil, io.EOF
-				}
-			}
-		}
-		msg, err := jsonrpc.DecodeMessage(frame)
-		if err == nil {
-			return msg, nil
-		}
-		c.junk(frame)
-		if e, ok := outline(frame); ok && e.method == nil {
-			if _, isNum := number(e.id); isNum {
-				if msg, err := jsonrpc.DecodeMessage(failure(string(e.id), jsonrpc.CodeInternalError, "the server's answer is not a valid JSON-RPC message")); err == nil {
-					return msg, nil
-				}
-			}
-		}
-	}
-}
-
-func (c *stdioConn) Write(ctx context.Context, msg jsonrpc.Message) error {
-	frame, err := jsonrpc.EncodeMessage(msg)
-	if err != nil {
-		return err
-	}
-	if r, ok := msg.(*jsonrpc.Request); ok && r.Method == "server/discover" {
-		c.probed.Store(true)
-		if e, ok := outline(frame); ok && c.probe > 0 {
-			c.watchProbe(string(e.id))
-		}
-	}
-	return c.send(ctx, frame)
-}
-
-// watchProbe answers the probe for a server that does not: silence means an
-// older revision, and the SDK would wait for ever.
-func (c *stdioConn) watchProbe(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.probeID = id
-	time.AfterFunc(c.probe, func() {
-		if c.answered(id) {
-			c.silent.Store(true)
-			c.pass(failure(id, jsonrpc.CodeMethodNotFound, "no answer"))
-		}
-	})
 }

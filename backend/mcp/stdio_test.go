@@ -281,7 +281,7 @@ func TestLedgerSweepsOrphans(t *testing.T) {
 	b = []byte(strings.Replace(string(b), `"start":"`+startTime(os.Getpid())+`"`, `"start":"1"`, 1))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "servers-1.json"), b, 0o600))
 	// A number that was used again has another start time and must be spared.
-	other := `{"pid":2,"start":"1","entries":[{"pid":` + strconv.Itoa(os.Getpid()) + `,"start":"1","mark":"PATCHBAY_TREE=AAAAAAAAAAAAAAAAAAAAAAAAAA"}]}`
+	other := `{"pid":2,"start":"1"}` + "\n" + `{"pid":` + strconv.Itoa(os.Getpid()) + `,"start":"1","mark":"PATCHBAY_TREE=AAAAAAAAAAAAAAAAAAAAAAAAAA"}` + "\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "servers-2.json"), []byte(other), 0o600))
 	m := New(Options{StateDir: dir, Shell: "none"})
 	select {
@@ -307,6 +307,33 @@ func TestLedgerIsEmptyAfterClose(t *testing.T) {
 	require.NoError(t, w.Close(context.Background()))
 	left, _ = filepath.Glob(filepath.Join(dir, "*"))
 	require.Empty(t, left)
+}
+
+// Thousands of restarts must neither lose a process from the ledger nor make it
+// grow without end, and a line that a crash left half written costs no other.
+func TestLedgerOfManyStarts(t *testing.T) {
+	t.Parallel()
+	l := newLedger(t.TempDir())
+	stays := l.add(os.Getpid(), "PATCHBAY_TREE=stays")
+	for i := range 2*ledgerSlack + 10 {
+		l.add(1_000_000_000+i, "PATCHBAY_TREE=passes"+strconv.Itoa(i))()
+	}
+	f, err := os.OpenFile(l.path(), os.O_APPEND|os.O_WRONLY, 0o600)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"pid":1,"star`)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	program, left, err := readLedger(l.path())
+	require.NoError(t, err)
+	assert.Equal(t, os.Getpid(), program.PID)
+	assert.Equal(t, startTime(os.Getpid()), program.Start)
+	require.Len(t, left, 1)
+	assert.Equal(t, os.Getpid(), left["PATCHBAY_TREE=stays"].PID)
+	b, err := os.ReadFile(l.path())
+	require.NoError(t, err)
+	assert.Less(t, strings.Count(string(b), "\n"), ledgerSlack+10)
+	stays()
+	assert.NoFileExists(t, l.path())
 }
 
 // Whatever a server does, Close ends within its limit, and nothing is left.

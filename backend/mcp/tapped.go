@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"sync"
 
 	"patchbay/backend/core"
 )
 
 // tapped notes the messages that cross an HTTP connection, on the wire's side
-// of every repair.
+// of every repair but those that change no message.
 type tapped struct {
 	base http.RoundTripper
 	log  *logRing
@@ -32,6 +33,7 @@ func (t *tapped) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil || resp.Body == nil {
 		return resp, err
 	}
+	tidy(req, resp)
 	switch mediaType(resp) {
 	case "application/json":
 		resp.Body = &tappedBody{ReadCloser: resp.Body, log: t.log}
@@ -47,8 +49,9 @@ type tappedBody struct {
 	log    *logRing
 	events bool
 
-	head []byte // of the message that is being read
-	end  []byte // its last bytes, once head is full
+	mu   sync.Mutex // a body may be closed while it is read
+	head []byte     // of the message that is being read
+	end  []byte     // its last bytes, once head is full
 	size int
 	line []byte // of a stream: the begin of the line that is being read
 	over bool   // a data line's prefix has been taken off and its rest goes to the message
@@ -57,12 +60,17 @@ type tappedBody struct {
 
 func (b *tappedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.done {
+		return n, err
+	}
 	if b.events {
 		b.lines(p[:n])
 	} else {
 		b.keep(p[:n])
 	}
-	if err != nil && !b.done {
+	if err != nil {
 		b.done = true
 		b.note()
 	}
@@ -70,10 +78,12 @@ func (b *tappedBody) Read(p []byte) (int, error) {
 }
 
 func (b *tappedBody) Close() error {
+	b.mu.Lock()
 	if !b.done {
 		b.done = true
 		b.note()
 	}
+	b.mu.Unlock()
 	return b.ReadCloser.Close()
 }
 

@@ -54,6 +54,9 @@ func (h *HTTP) count(method string) int64 {
 // ServeHTTP implements http.Handler.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o := h.s.o
+	odd := &oddWriter{ResponseWriter: w, o: o}
+	defer odd.end()
+	w = odd
 	wait := func() {
 		select {
 		case <-r.Context().Done():
@@ -72,7 +75,14 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	case o.has(Redirects):
-		http.Redirect(w, r, o.Target, http.StatusTemporaryRedirect)
+		status := http.StatusTemporaryRedirect
+		if o.RedirectStatus != 0 {
+			status = o.RedirectStatus
+		}
+		http.Redirect(w, r, o.Target, status)
+		return
+	case o.has(RedirectsLoop):
+		http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect)
 		return
 	case o.has(LegacySSE):
 		h.legacy(w, r)
@@ -106,6 +116,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case http.MethodDelete:
 		h.count("DELETE")
+		if o.has(DeleteHangs) {
+			wait()
+		}
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -188,7 +201,17 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	if o.has(NewSession) && m.Method != "initialize" {
+		w.Header().Set("Mcp-Session-Id", strconv.FormatInt(h.session.Add(1), 10))
+	}
+	if m.Method == "tools/call" && h.oddCall(w, m, wait) {
+		return
+	}
 	h.answer(w, r, m)
+	if o.has(ClosesIdle) {
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
 }
 
 // refuse handles requests of sessions that are unknown or will be.
@@ -227,7 +250,7 @@ func (h *HTTP) listen(w http.ResponseWriter, m message, wait func()) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	event(w, message{JSONRPC: "2.0", Method: "notifications/subscriptions/acknowledged", Params: raw(map[string]any{
+	h.event(w, message{JSONRPC: "2.0", Method: "notifications/subscriptions/acknowledged", Params: raw(map[string]any{
 		"_meta": map[string]any{"io.modelcontextprotocol/subscriptionId": m.ID}, "notifications": map[string]any{"toolsListChanged": true}})})
 	if !o.has(ListenEnds) {
 		wait()
@@ -245,7 +268,7 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, m message) {
 			started = true
 			w.Header().Set("Content-Type", "text/event-stream")
 		}
-		event(w, m)
+		h.event(w, m)
 	}
 	gone := make(chan struct{})
 	go func() {
@@ -270,27 +293,49 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, m message) {
 			return
 		}
 	}
-	if started || o.has(EventAnswers) {
+	if started || o.has(EventAnswers) || len(a.verbatim) > 1 {
 		stream(*a)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	b, err := json.Marshal(a)
-	if err != nil {
-		b = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, a.ID, a.Result)
-	}
+	b := o.encode(*a)
 	if o.has(Batch) && m.Method == "tools/call" {
 		b = fmt.Appendf(nil, `[%s]`, b)
+	}
+	if o.has(ClosesIdle) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 	}
 	w.Write(b)
 }
 
-func event(w http.ResponseWriter, m message) {
+// encode writes a message, also one whose result is no JSON on purpose.
+func (o Options) encode(m message) []byte {
+	if len(m.verbatim) == 1 {
+		return []byte(m.verbatim[0])
+	}
 	b, err := json.Marshal(m)
 	if err != nil {
 		b = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, m.ID, m.Result)
 	}
-	fmt.Fprintf(w, "event: message\ndata: %s\n\n", b)
+	if m.Method == "" {
+		b = o.twist(b, m.ID)
+	}
+	return b
+}
+
+func (h *HTTP) event(w http.ResponseWriter, m message) {
+	if len(m.verbatim) > 1 {
+		for _, v := range m.verbatim {
+			h.event(w, message{verbatim: []string{v}})
+		}
+		return
+	}
+	b := h.s.o.encode(m)
+	if o := h.s.o; o.has(EventsCR) || o.has(EventsOdd) {
+		oddEvent(w, o, b)
+	} else {
+		fmt.Fprintf(w, "event: message\ndata: %s\n\n", b)
+	}
 	w.(http.Flusher).Flush()
 }
 
@@ -310,7 +355,7 @@ func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request) {
 		for {
 			select {
 			case m := <-ch:
-				event(w, m)
+				h.event(w, m)
 			case <-r.Context().Done():
 				return
 			case <-h.closing:

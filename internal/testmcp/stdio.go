@@ -73,10 +73,28 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 	line := func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
-		w.WriteString(text + "\n")
+		end := "\n"
+		if o.has(CRLF) {
+			end = "\r\n"
+		}
+		if o.has(Bytewise) {
+			for _, c := range []byte(text + end) {
+				w.WriteByte(c)
+				w.Flush()
+			}
+			return
+		}
+		w.WriteString(text + end)
 		w.Flush()
 	}
+	s.line = line
 	send := func(m message) {
+		if m.verbatim != nil {
+			for _, text := range m.verbatim {
+				line(text)
+			}
+			return
+		}
 		if o.has(Junk) {
 			line("npm warn exec The following package was not found and will be installed")
 		}
@@ -94,6 +112,9 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 		}
 		if m.Method == "" && o.has(Batch) {
 			b = fmt.Appendf(nil, `[{"jsonrpc":"2.0","id":4711,"result":{}},%s]`, b)
+		}
+		if m.Method == "" {
+			b = o.twist(b, m.ID)
 		}
 		line(string(b))
 		if o.has(Double) {
@@ -189,12 +210,22 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 			if a := s.handle(m, send, gone); a != nil {
 				send(*a)
 			}
+			if m.Method == "tools/list" && o.has(Storm) {
+				storm(send)
+			}
+			if m.Method == "tools/list" && o.has(ClosesOut) {
+				os.Stdout.Close()
+			}
 			if m.Method == "tools/list" && (mortal || o.has(CrashAfterList)) {
 				fmt.Fprintln(stderr, "Error: out of luck")
 				os.Exit(9)
 			}
 		}()
 		if m.Method == "tools/list" && o.has(Deaf) {
+			stay(false)
+		}
+		if m.Method == "tools/list" && o.has(ClosesIn) {
+			os.Stdin.Close()
 			stay(false)
 		}
 	}

@@ -120,8 +120,12 @@ type Options struct {
 	// HTTP serves over HTTP on a free port instead of stdio, for a process. The
 	// address is the first line on stdout; the end of stdin ends it.
 	HTTP bool `json:"http,omitempty"`
+	// Addr is where HTTP listens; "" means a free port of this machine.
+	Addr string `json:"addr,omitempty"`
 	// Target is where Redirects sends requests.
 	Target string `json:"target,omitempty"`
+	// RedirectStatus is the status of these answers; 0 means 307.
+	RedirectStatus int `json:"redirectStatus,omitempty"`
 }
 
 func (o Options) has(fault string) bool { return slices.Contains(o.Faults, fault) }
@@ -154,7 +158,11 @@ func Main() {
 }
 
 func serveHTTP(o Options) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr := o.Addr
+	if addr == "" {
+		addr = "127.0.0.1:0"
+	}
+	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testmcp:", err)
 		return 1
@@ -177,6 +185,8 @@ type message struct {
 	Params  json.RawMessage `json:"params,omitempty"`
 	Result  any             `json:"result,omitempty"`
 	Error   *wireError      `json:"error,omitempty"`
+
+	verbatim []string // the messages to write in place of this one; nil for none
 }
 
 type wireError struct {
@@ -198,6 +208,7 @@ type server struct {
 	running   map[string]chan struct{} // by request id
 	asked     map[string]chan message  // by the id of the question
 	caps      json.RawMessage          // of the client, from initialize
+	line      func(string)             // writes a line that is no message; nil over HTTP
 }
 
 func newServer(o Options) *server {
@@ -237,7 +248,11 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 		s.mu.Lock()
 		s.caps = p.Caps
 		s.mu.Unlock()
-		return ok(map[string]any{"protocolVersion": "2025-11-25", "capabilities": s.capabilities(), "instructions": "Be gentle.",
+		version := "2025-11-25"
+		if s.o.has(OddVersion) {
+			version = "1999-01-01"
+		}
+		return ok(map[string]any{"protocolVersion": version, "capabilities": s.capabilities(), "instructions": "Be gentle.",
 			"serverInfo": map[string]any{"name": "testmcp", "title": "Test server", "version": "1.2.3"}})
 	case "ping":
 		return ok(map[string]any{})
@@ -251,6 +266,9 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 		}
 		return ok(s.list(m.Params))
 	case "tools/call":
+		if odd := oddOf(m); odd != nil {
+			return &message{JSONRPC: "2.0", ID: m.ID, verbatim: odd}
+		}
 		res, e := s.call(m, send, gone)
 		if e != nil {
 			return &message{JSONRPC: "2.0", ID: m.ID, Error: e}
@@ -287,6 +305,15 @@ func (s *server) list(params json.RawMessage) map[string]any {
 	tools := standardTools()
 	for i := range s.o.Tools {
 		tools = append(tools, tool("tool_"+strconv.Itoa(i), map[string]any{"description": "One of many."}))
+	}
+	if s.o.has(HugeText) {
+		tools = append(tools, tool("huge", map[string]any{"description": strings.Repeat("Long. ", 1<<20/6)}))
+	}
+	if s.o.has(HugeList) {
+		text := strings.Repeat("Long. ", 10_000/6)
+		for i := range 5000 {
+			tools = append(tools, tool("huge_"+strconv.Itoa(i), map[string]any{"description": text}))
+		}
 	}
 	if s.o.has(BadTool) {
 		tools = append([]any{
@@ -353,6 +380,8 @@ func standardTools() []any {
 		tool("env", map[string]any{"description": "An environment variable."}),
 		tool("nan", nil),
 		tool("rpc_error", nil),
+		tool("odd", map[string]any{"description": "Answers as text says, see OddAnswers."}),
+		tool("flood", map[string]any{"description": "steps times what text says: log, changed, progress, stderr or junk."}),
 	}
 }
 
@@ -432,6 +461,9 @@ func (s *server) call(m message, send func(message), gone <-chan struct{}) (any,
 	case "log":
 		send(message{JSONRPC: "2.0", Method: "notifications/message", Params: raw(map[string]any{"level": "info", "logger": "test", "data": "hello"})})
 		return text("logged"), nil
+	case "flood":
+		s.flood(p.Args.Text, p.Args.Steps, p.Meta.Token, send)
+		return text("flooded"), nil
 	case "crash":
 		fmt.Fprintln(os.Stderr, "Error: the tool crashed the server")
 		os.Exit(7)
@@ -453,6 +485,43 @@ func (s *server) call(m message, send func(message), gone <-chan struct{}) (any,
 		return text("this is " + p.Name), nil
 	}
 	return nil, &wireError{Code: -32602, Message: "Unknown tool: " + p.Name}
+}
+
+// flood sends n times what kind says, as fast as it can.
+func (s *server) flood(kind string, n int, token json.RawMessage, send func(message)) {
+	for i := range n {
+		switch kind {
+		case "log":
+			send(message{JSONRPC: "2.0", Method: "notifications/message", Params: raw(map[string]any{"level": "info", "data": fmt.Sprint("flood ", i)})})
+		case "changed":
+			send(message{JSONRPC: "2.0", Method: "notifications/tools/list_changed"})
+		case "progress":
+			send(message{JSONRPC: "2.0", Method: "notifications/progress", Params: raw(map[string]any{"progressToken": token, "progress": i})})
+		case "stderr":
+			fmt.Fprintln(os.Stderr, "flood", i)
+		case "junk":
+			if s.line != nil {
+				s.line(fmt.Sprint("flood ", i))
+			}
+		}
+	}
+}
+
+// oddOf returns what the tool "odd" answers; nil if it is not called.
+func oddOf(m message) []string {
+	var p struct {
+		Name string `json:"name"`
+		Args struct {
+			Text string `json:"text"`
+		} `json:"arguments"`
+		Meta struct {
+			Token json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	}
+	if json.Unmarshal(m.Params, &p) != nil || p.Name != "odd" {
+		return nil
+	}
+	return oddAnswer(p.Args.Text, m.ID, p.Meta.Token)
 }
 
 func raw(v any) json.RawMessage {
