@@ -66,6 +66,15 @@ func (f File) clone() File {
 		t := &f.Tools[i]
 		t.Parameters = bytes.Clone(t.Parameters)
 		t.Hosts, t.Folders, t.WriteFolders, t.Secrets = slices.Clone(t.Hosts), slices.Clone(t.Folders), slices.Clone(t.WriteFolders), slices.Clone(t.Secrets)
+		if t.HTTP != nil {
+			c := *t.HTTP
+			c.Headers, c.Query, c.Body = maps.Clone(c.Headers), maps.Clone(c.Query), bytes.Clone(c.Body)
+			if c.Auth != nil {
+				auth := *c.Auth
+				c.Auth = &auth
+			}
+			t.HTTP = &c
+		}
 		if t.Tools != nil {
 			names := slices.Clone(*t.Tools)
 			t.Tools = &names

@@ -31,6 +31,7 @@ import (
 	"patchbay/backend/secret"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
+	"patchbay/backend/tools/connector"
 	"patchbay/backend/tools/custom"
 )
 
@@ -133,7 +134,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	rules := policy.Default()
 	desk := approval.NewDesk(emit, o.Answer)
 	h.Custom = custom.New(custom.Options{
-		Caller: scripts{h}, Secret: secrets.Get, Logger: h.Logger, Timeout: o.Limits.Idle,
+		Caller: scripts{h}, Requester: (&connector.Connector{Secret: secrets.Get}).Call, Secret: secrets.Get, Logger: h.Logger, Timeout: o.Limits.Idle,
 		Private: []string{h.Paths.Config, h.Paths.Data, h.Paths.State},
 	})
 	h.Gate = tools.NewExecutor(tools.Options{

@@ -37,7 +37,11 @@ var allowed = map[string][]string{
 	"backend/mcp":                   {"backend/core", "backend/event"},
 	"backend/mcp/demo":              {},
 	"backend/tools":                 {"backend/core", "backend/event"},
-	"backend/tools/custom":          {"backend/core", "backend/tools", "backend/tools/custom/frame"},
+	"backend/tools/reach":           {"backend/core"},
+	"backend/tools/connector":       {"backend/core", "backend/tools/reach"},
+	"backend/tools/builtin":         {"backend/core", "backend/tools/reach"},
+	"backend/tools/openapi":         {"backend/core"},
+	"backend/tools/custom":          {"backend/core", "backend/tools", "backend/tools/reach", "backend/tools/custom/frame"},
 	"backend/tools/custom/frame":    {},
 	"backend/tools/custom/worker":   {"backend/tools/custom/frame"},
 	"backend/policy":                {"backend/core"},
@@ -86,6 +90,8 @@ var owners = map[string][]string{
 	"github.com/pelletier/go-toml":           {"backend/config/paste"},
 	"github.com/adrg/xdg":                    {"backend/host"},
 	"github.com/alecthomas/kong":             {"cmd/patchbay"},
+	"github.com/getkin/kin-openapi":          {"backend/tools/openapi"},
+	"github.com/tidwall/gjson":               {"backend/tools/connector"},
 	"github.com/coder/websocket":             {"backend/api/rpc"},
 }
 
