@@ -49,7 +49,7 @@ func NewDesk(emit func(event.Payload), answer Answerer) *Desk {
 // nil; it is called once a person must be asked.
 func (d *Desk) Ask(ctx context.Context, a core.Approval, waiting func()) (core.Answer, error) {
 	d.mu.Lock()
-	if _, ok := d.grants[grantOf(a)]; ok && a.Principal.ConversationID != "" {
+	if _, ok := d.grants[grantOf(a)]; ok && a.Principal.ConversationID != "" && !a.Decision.Once {
 		d.mu.Unlock()
 		return core.AnswerAllowChat, nil
 	}
@@ -108,6 +108,10 @@ func (d *Desk) Resolve(id string, answer core.Answer) error {
 		d.mu.Unlock()
 		return core.Errorf(core.CodeInvalid, "This call belongs to no conversation. Allow it once instead.")
 	}
+	if answer == core.AnswerAllowChat && q.Decision.Once {
+		d.mu.Unlock()
+		return core.Errorf(core.CodeInvalid, "Each call of this tool is asked for, so the answer cannot be remembered. Allow it once instead.")
+	}
 	done := []*question{q}
 	if answer == core.AnswerAllowChat {
 		d.remember(q.Approval)
@@ -160,7 +164,7 @@ func (d *Desk) take(q *question) bool {
 }
 
 func (d *Desk) remember(a core.Approval) {
-	if a.Principal.ConversationID != "" {
+	if a.Principal.ConversationID != "" && !a.Decision.Once {
 		d.grants[grantOf(a)] = struct{}{}
 	}
 }

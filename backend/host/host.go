@@ -31,6 +31,7 @@ import (
 	"patchbay/backend/secret"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
+	"patchbay/backend/tools/builtin"
 	"patchbay/backend/tools/connector"
 	"patchbay/backend/tools/custom"
 )
@@ -120,6 +121,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		return h, err
 	}
 	h.Catalog.SetNaming(naming)
+	h.Catalog.Replace("builtin", builtin.Tools())
 	h.Servers = mcp.New(mcp.Options{
 		Emit: emit,
 		Publish: func(server string, list []core.Tool) {
@@ -133,14 +135,18 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	})
 	rules := policy.Default()
 	desk := approval.NewDesk(emit, o.Answer)
+	private := []string{h.Paths.Config, h.Paths.Data, h.Paths.State}
 	h.Custom = custom.New(custom.Options{
 		Caller: scripts{h}, Requester: (&connector.Connector{Secret: secrets.Get}).Call, Secret: secrets.Get, Logger: h.Logger, Timeout: o.Limits.Idle,
-		Private: []string{h.Paths.Config, h.Paths.Data, h.Paths.State},
+		Private: private,
 	})
 	h.Gate = tools.NewExecutor(tools.Options{
 		Catalog: h.Catalog, Log: h.store.Audit, Policy: rules, Desk: desk, Limiter: limit.New(),
-		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers, core.ToolFeature: h.Servers, core.ToolCustom: h.Custom},
-		Nested:  h.nested,
+		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers, core.ToolFeature: h.Servers, core.ToolCustom: h.Custom,
+			core.ToolBuiltin: &builtin.Runner{Private: private, Access: func(ctx context.Context) (core.BuiltinAccess, error) {
+				return api.BuiltinAccess(ctx, h.store.App)
+			}}},
+		Nested: h.nested,
 		Emit: func(p event.Payload) {
 			emit(p)
 			if end, ok := p.(event.ToolsStreamEnd); ok {

@@ -334,6 +334,8 @@ type SettingsView struct {
 	// ToolNaming is how models see the tools of servers: "" for server__tool,
 	// "mcp__server__tool" or "mcp_server_tool".
 	ToolNaming string `json:"toolNaming,omitempty"`
+	// Builtin is what the built-in tools may get at.
+	Builtin core.BuiltinAccess `json:"builtin"`
 	// FirstRunDone hides the first steps.
 	FirstRunDone bool `json:"firstRunDone"`
 }

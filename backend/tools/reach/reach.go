@@ -1,4 +1,4 @@
-// Package reach says which addresses tools may connect to.
+// Package reach says which addresses and which files tools may get at.
 package reach
 
 import (
