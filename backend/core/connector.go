@@ -172,3 +172,14 @@ func token(s string) bool {
 	}
 	return s != ""
 }
+
+// ConnectorProposal is one operation of an API document as a tool could be made of it.
+type ConnectorProposal struct {
+	Operation string `json:"operation"` // its id in the document, or method_path
+	Path      string `json:"path"`      // as the document spells it
+	// Tool is ready to be saved, unless Problem says otherwise. A secret that it
+	// refers to may not exist yet.
+	Tool     CustomTool `json:"tool"`
+	Warnings []string   `json:"warnings"` // what of the operation is left out
+	Problem  string     `json:"problem,omitempty"`
+}
