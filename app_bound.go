@@ -117,6 +117,11 @@ func (a *App) ToolsAdd(callID, input string) (string, error) {
 	return a.call("tools:add", callID, input)
 }
 
+// ToolsAddMany carries the channel tools:addMany into the window.
+func (a *App) ToolsAddMany(callID, input string) (string, error) {
+	return a.call("tools:addMany", callID, input)
+}
+
 // ToolsCancel carries the channel tools:cancel into the window.
 func (a *App) ToolsCancel(callID, input string) (string, error) {
 	return a.call("tools:cancel", callID, input)
@@ -142,9 +147,19 @@ func (a *App) ToolsGetCustom(callID, input string) (string, error) {
 	return a.call("tools:getCustom", callID, input)
 }
 
+// ToolsGetMissingSecrets carries the channel tools:getMissingSecrets into the window.
+func (a *App) ToolsGetMissingSecrets(callID, input string) (string, error) {
+	return a.call("tools:getMissingSecrets", callID, input)
+}
+
 // ToolsGetVersions carries the channel tools:getVersions into the window.
 func (a *App) ToolsGetVersions(callID, input string) (string, error) {
 	return a.call("tools:getVersions", callID, input)
+}
+
+// ToolsParseOpenAPI carries the channel tools:parseOpenAPI into the window.
+func (a *App) ToolsParseOpenAPI(callID, input string) (string, error) {
+	return a.call("tools:parseOpenAPI", callID, input)
 }
 
 // ToolsRemove carries the channel tools:remove into the window.
@@ -160,6 +175,11 @@ func (a *App) ToolsRestore(callID, input string) (string, error) {
 // ToolsRestoreVersion carries the channel tools:restoreVersion into the window.
 func (a *App) ToolsRestoreVersion(callID, input string) (string, error) {
 	return a.call("tools:restoreVersion", callID, input)
+}
+
+// ToolsSetSecret carries the channel tools:setSecret into the window.
+func (a *App) ToolsSetSecret(callID, input string) (string, error) {
+	return a.call("tools:setSecret", callID, input)
 }
 
 // ToolsTestCustom carries the channel tools:testCustom into the window.

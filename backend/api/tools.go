@@ -17,6 +17,12 @@ type CustomVersions interface {
 	CustomVersions(ctx context.Context, name string) ([]core.CustomVersion, error)
 }
 
+// SecretStore keeps the values that tools sign in with.
+type SecretStore interface {
+	Names(ctx context.Context) ([]string, error)
+	Set(ctx context.Context, name, value string) error
+}
+
 // Tools is the facade of the tools: those of the catalog, and the person's own
 // in tools.json.
 type Tools struct {
@@ -26,13 +32,14 @@ type Tools struct {
 	policy   tools.Policy
 	custom   *custom.Runner
 	versions CustomVersions
+	secrets  SecretStore
 	apply    func()
 	undo     undo[core.CustomTool]
 }
 
 // NewTools makes the facade. apply brings what tools.json says into effect.
-func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, policy tools.Policy, runner *custom.Runner, versions CustomVersions, apply func()) *Tools {
-	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, custom: runner, versions: versions, apply: apply}
+func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, policy tools.Policy, runner *custom.Runner, versions CustomVersions, secrets SecretStore, apply func()) *Tools {
+	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, custom: runner, versions: versions, secrets: secrets, apply: apply}
 }
 
 // Get returns every tool from memory.

@@ -168,7 +168,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.Config, h.Servers, h.configChanged, h.demoServer),
-		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.Custom, h.store.App, h.configChanged),
+		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.Custom, h.store.App, secrets, h.configChanged),
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),
 		Approvals: api.NewApprovals(desk),

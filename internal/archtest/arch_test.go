@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 
 	"backend/api/wire": {"backend/core"},
 	"backend/api": {"backend/api/wire", "backend/core", "backend/event", "backend/agent", "backend/approval", "backend/chat", "backend/config/...",
-		"backend/mcp", "backend/question", "backend/tools", "backend/tools/custom", "backend/llm/registry"},
+		"backend/mcp", "backend/question", "backend/tools", "backend/tools/custom", "backend/tools/openapi", "backend/llm/registry"},
 	"backend/api/rpc": {"backend/api", "backend/core", "backend/event"},
 	"backend/host":    {"backend/..."},
 

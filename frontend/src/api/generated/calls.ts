@@ -4,6 +4,8 @@ import type {
   ActivityInput,
   ActivityView,
   AddServerInput,
+  AddToolsInput,
+  AddedTools,
   Agent,
   AgentsView,
   AnswerInput,
@@ -30,6 +32,8 @@ import type {
   ModelsInput,
   ModelsView,
   NameInput,
+  OpenAPIInput,
+  OpenAPIView,
   ParseServersInput,
   ParsedServers,
   Prompts,
@@ -42,10 +46,12 @@ import type {
   Resources,
   RestoreVersionInput,
   SaveProviderInput,
+  SecretNames,
   SendInput,
   SendOutput,
   ServerView,
   ServersView,
+  SetSecretInput,
   SetServerEnabledInput,
   SettingsView,
   StopInput,
@@ -132,6 +138,9 @@ export const tools = {
   /** tools:add */
   add: (input: CustomTool, options?: CallOptions): Promise<void> =>
     call<void>("tools:add", "ToolsAdd", input, options),
+  /** tools:addMany */
+  addMany: (input: AddToolsInput, options?: CallOptions): Promise<AddedTools> =>
+    call<AddedTools>("tools:addMany", "ToolsAddMany", input, options),
   /** tools:cancel */
   cancel: (input: CancelInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:cancel", "ToolsCancel", input, options),
@@ -147,9 +156,15 @@ export const tools = {
   /** tools:getCustom */
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
+  /** tools:getMissingSecrets */
+  getMissingSecrets: (input: SecretNames, options?: CallOptions): Promise<SecretNames> =>
+    call<SecretNames>("tools:getMissingSecrets", "ToolsGetMissingSecrets", input, options),
   /** tools:getVersions */
   getVersions: (input: NameInput, options?: CallOptions): Promise<CustomToolVersions> =>
     call<CustomToolVersions>("tools:getVersions", "ToolsGetVersions", input, options),
+  /** tools:parseOpenAPI */
+  parseOpenAPI: (input: OpenAPIInput, options?: CallOptions): Promise<OpenAPIView> =>
+    call<OpenAPIView>("tools:parseOpenAPI", "ToolsParseOpenAPI", input, options),
   /** tools:remove */
   remove: (input: NameInput, options?: CallOptions): Promise<Removed> =>
     call<Removed>("tools:remove", "ToolsRemove", input, options),
@@ -159,6 +174,9 @@ export const tools = {
   /** tools:restoreVersion */
   restoreVersion: (input: RestoreVersionInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restoreVersion", "ToolsRestoreVersion", input, options),
+  /** tools:setSecret */
+  setSecret: (input: SetSecretInput, options?: CallOptions): Promise<void> =>
+    call<void>("tools:setSecret", "ToolsSetSecret", input, options),
   /** tools:testCustom */
   testCustom: (input: TestCustomInput, options?: CallOptions): Promise<ExecuteOutput> =>
     call<ExecuteOutput>("tools:testCustom", "ToolsTestCustom", input, options),
