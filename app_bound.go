@@ -147,6 +147,11 @@ func (a *App) ToolsAdd(callID, input string) (string, error) {
 	return a.call("tools:add", callID, input)
 }
 
+// ToolsAddMany carries the channel tools:addMany into the window.
+func (a *App) ToolsAddMany(callID, input string) (string, error) {
+	return a.call("tools:addMany", callID, input)
+}
+
 // ToolsCancel carries the channel tools:cancel into the window.
 func (a *App) ToolsCancel(callID, input string) (string, error) {
 	return a.call("tools:cancel", callID, input)
@@ -172,6 +177,11 @@ func (a *App) ToolsGetCustom(callID, input string) (string, error) {
 	return a.call("tools:getCustom", callID, input)
 }
 
+// ToolsGetMissingSecrets carries the channel tools:getMissingSecrets into the window.
+func (a *App) ToolsGetMissingSecrets(callID, input string) (string, error) {
+	return a.call("tools:getMissingSecrets", callID, input)
+}
+
 // ToolsGetSavedRequests carries the channel tools:getSavedRequests into the window.
 func (a *App) ToolsGetSavedRequests(callID, input string) (string, error) {
 	return a.call("tools:getSavedRequests", callID, input)
@@ -180,6 +190,11 @@ func (a *App) ToolsGetSavedRequests(callID, input string) (string, error) {
 // ToolsGetVersions carries the channel tools:getVersions into the window.
 func (a *App) ToolsGetVersions(callID, input string) (string, error) {
 	return a.call("tools:getVersions", callID, input)
+}
+
+// ToolsParseOpenAPI carries the channel tools:parseOpenAPI into the window.
+func (a *App) ToolsParseOpenAPI(callID, input string) (string, error) {
+	return a.call("tools:parseOpenAPI", callID, input)
 }
 
 // ToolsRemove carries the channel tools:remove into the window.
@@ -205,6 +220,11 @@ func (a *App) ToolsRestoreVersion(callID, input string) (string, error) {
 // ToolsSaveRequest carries the channel tools:saveRequest into the window.
 func (a *App) ToolsSaveRequest(callID, input string) (string, error) {
 	return a.call("tools:saveRequest", callID, input)
+}
+
+// ToolsSetSecret carries the channel tools:setSecret into the window.
+func (a *App) ToolsSetSecret(callID, input string) (string, error) {
+	return a.call("tools:setSecret", callID, input)
 }
 
 // ToolsTestCustom carries the channel tools:testCustom into the window.

@@ -2,7 +2,11 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
+	"strings"
 
 	"patchbay/backend/api/wire"
 	"patchbay/backend/approval"
@@ -138,6 +142,21 @@ func (s *Settings) Update(ctx context.Context, in wire.SettingsView) error {
 	if !naming.Valid() {
 		return &core.Error{Code: core.CodeInvalid, Path: "toolNaming", Message: "Tools are named server__tool (leave it empty), mcp__server__tool or mcp_server_tool."}
 	}
+	for i, f := range in.Builtin.Folders {
+		f.Path = strings.TrimSpace(f.Path)
+		if rest, ok := strings.CutPrefix(f.Path, "~"); ok && (rest == "" || rest[0] == '/') {
+			home, err := os.UserHomeDir()
+			if err != nil {
+				return core.Errorf(core.CodeUnavailable, "The home folder is not known: %w", err)
+			}
+			f.Path = home + rest
+		}
+		if st, err := os.Stat(f.Path); !filepath.IsAbs(f.Path) || err != nil || !st.IsDir() {
+			return &core.Error{Code: core.CodeInvalid, Path: "builtin", Message: fmt.Sprintf("%q is no folder on this computer. Give its whole path.", f.Path)}
+		}
+		f.Path = filepath.Clean(f.Path)
+		in.Builtin.Folders[i] = f
+	}
 	if err := s.store.SaveSetting(ctx, settingsName, in); err != nil {
 		return err
 	}
@@ -150,6 +169,12 @@ func (s *Settings) Update(ctx context.Context, in wire.SettingsView) error {
 func ToolNaming(ctx context.Context, store SettingsStore) (tools.Naming, error) {
 	s, err := readSettings(ctx, store)
 	return tools.Naming(s.ToolNaming), err
+}
+
+// BuiltinAccess returns what a person lets the built-in tools get at.
+func BuiltinAccess(ctx context.Context, store SettingsStore) (core.BuiltinAccess, error) {
+	s, err := readSettings(ctx, store)
+	return s.Builtin, err
 }
 
 // DefaultModel returns the provider and model to use where nobody chose.

@@ -19,6 +19,12 @@ type ToolStore interface {
 	CustomVersions(ctx context.Context, name string) ([]core.CustomVersion, error)
 }
 
+// ToolSecrets keeps the values that tools sign in with.
+type ToolSecrets interface {
+	Names(ctx context.Context) ([]string, error)
+	Set(ctx context.Context, name, value string) error
+}
+
 // Tools is the facade of the tools: those of the catalog, and the person's own
 // in tools.json.
 type Tools struct {
@@ -29,13 +35,14 @@ type Tools struct {
 	custom  *custom.Runner
 	store   ToolStore
 	saving  sync.Mutex // of saved requests
+	secrets ToolSecrets
 	apply   func()
 	undo    undo[core.CustomTool]
 }
 
 // NewTools makes the facade. apply brings what tools.json says into effect.
-func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, policy tools.Policy, runner *custom.Runner, store ToolStore, apply func()) *Tools {
-	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, custom: runner, store: store, apply: apply}
+func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, policy tools.Policy, runner *custom.Runner, store ToolStore, secrets ToolSecrets, apply func()) *Tools {
+	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, custom: runner, store: store, secrets: secrets, apply: apply}
 }
 
 // Get returns every tool from memory.

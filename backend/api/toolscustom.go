@@ -14,7 +14,7 @@ import (
 
 // Add saves a new custom tool. Code that is no JavaScript is not saved.
 func (t *Tools) Add(ctx context.Context, in core.CustomTool) error {
-	if err := t.compiles(ctx, in.Code); err != nil {
+	if err := t.compiles(ctx, in); err != nil {
 		return err
 	}
 	return t.saved(t.config.AddTool(ctx, in))
@@ -25,7 +25,7 @@ func (t *Tools) Add(ctx context.Context, in core.CustomTool) error {
 func (t *Tools) Update(ctx context.Context, in wire.UpdateToolInput) error {
 	former, there := t.tool(in.Name)
 	if !there || former.Code != in.Tool.Code {
-		if err := t.compiles(ctx, in.Tool.Code); err != nil {
+		if err := t.compiles(ctx, in.Tool); err != nil {
 			return err
 		}
 	}
@@ -76,8 +76,11 @@ func (t *Tools) tool(name string) (core.CustomTool, bool) {
 	return core.CustomTool{}, false
 }
 
-func (t *Tools) compiles(ctx context.Context, code string) error {
-	err := t.custom.Check(ctx, code)
+func (t *Tools) compiles(ctx context.Context, c core.CustomTool) error {
+	if c.HTTP != nil {
+		return nil
+	}
+	err := t.custom.Check(ctx, c.Code)
 	if core.CodeOf(err) == core.CodeUnavailable {
 		return nil // without a worker nothing runs either, and the text must not be lost
 	}

@@ -18,6 +18,7 @@ import (
 	"patchbay/backend/event"
 	"patchbay/backend/limit"
 	"patchbay/backend/policy"
+	"patchbay/backend/secret"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
 	"patchbay/backend/tools/custom"
@@ -48,7 +49,9 @@ func newTools(t *testing.T) (*api.Tools, *config.Store, *store.Store) {
 		require.NoError(t, err)
 		catalog.Replace("custom", runner.Set(f.Tools))
 	}
-	return api.NewTools(c, catalog, gate, policy.Default(), runner, s.App, apply), c, s
+	keys, err := secret.OpenWith(t.TempDir(), nil)
+	require.NoError(t, err)
+	return api.NewTools(c, catalog, gate, policy.Default(), runner, s.App, keys, apply), c, s
 }
 
 func shout(code string) core.CustomTool {
@@ -148,4 +151,40 @@ func TestADraftIsTestedWithoutBeingSaved(t *testing.T) {
 	require.Equal(t, "mine", rs[0].CallID)
 	_, err = f.TestCustom(t.Context(), wire.TestCustomInput{Tool: core.CustomTool{Name: "x", Code: "return 1", Capabilities: core.Capabilities{Hosts: []string{"http://x"}}}})
 	require.Equal(t, core.CodeInvalid, core.CodeOf(err))
+}
+
+func TestConnectorsAreImportedAllOrNone(t *testing.T) {
+	f, c, _ := newTools(t)
+	doc := `{"openapi":"3.0.0","info":{"title":"x","version":"1"},"servers":[{"url":"https://a.example"}],"paths":{"/a":{"get":{"operationId":"a","responses":{}},"post":{"operationId":"b","responses":{}}}}}`
+	v, err := f.ParseOpenAPI(t.Context(), wire.OpenAPIInput{Text: doc})
+	require.NoError(t, err)
+	file, err := c.Current()
+	require.NoError(t, err)
+	require.Empty(t, file.Tools, "reading saved something")
+	list := []core.CustomTool{v.Proposals[0].Tool, v.Proposals[1].Tool}
+	added, err := f.AddMany(t.Context(), wire.AddToolsInput{Tools: list})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b"}, added.Names)
+	added, err = f.AddMany(t.Context(), wire.AddToolsInput{Tools: list})
+	require.NoError(t, err)
+	require.Equal(t, []string{"a_2", "b_2"}, added.Names)
+	bad := list[1]
+	bad.HTTP = &core.Connector{Method: "GET", URL: "nowhere"}
+	_, err = f.AddMany(t.Context(), wire.AddToolsInput{Tools: []core.CustomTool{list[0], bad}})
+	require.Equal(t, core.CodeInvalid, core.CodeOf(err))
+	file, err = c.Current()
+	require.NoError(t, err)
+	require.Len(t, file.Tools, 4)
+}
+
+func TestSecretsOfTools(t *testing.T) {
+	f, _, _ := newTools(t)
+	names := wire.SecretNames{Names: []string{"x/key", "x/other"}}
+	require.NoError(t, f.SetSecret(t.Context(), wire.SetSecretInput{Name: "x/key", Value: " v\n"}))
+	missing, err := f.GetMissingSecrets(t.Context(), names)
+	require.NoError(t, err)
+	require.Equal(t, []string{"x/other"}, missing.Names)
+	for _, bad := range []wire.SetSecretInput{{Name: "provider/openai", Value: "v"}, {Name: "oauth/token/x", Value: "v"}, {Name: "", Value: "v"}, {Name: "x", Value: ""}, {Name: "a}", Value: "v"}} {
+		require.Equal(t, core.CodeInvalid, core.CodeOf(f.SetSecret(t.Context(), bad)), bad.Name)
+	}
 }

@@ -45,7 +45,7 @@ func NewDesk(emit func(event.Payload), answer Answerer) *Desk {
 // nil; it is called once a person must be asked.
 func (d *Desk) Ask(ctx context.Context, a core.Approval, told func()) (core.Answer, error) {
 	d.mu.Lock()
-	if _, ok := d.grants[grantOf(a)]; ok && a.Principal.ConversationID != "" {
+	if _, ok := d.grants[grantOf(a)]; ok && a.Principal.ConversationID != "" && !a.Decision.Once {
 		d.mu.Unlock()
 		return core.AnswerAllowChat, nil
 	}
@@ -99,6 +99,9 @@ func (d *Desk) settle(id string, answer core.Answer) (done []core.Approval, err 
 	if ok && answer == core.AnswerAllowChat && a.Principal.ConversationID == "" {
 		return nil, core.Errorf(core.CodeInvalid, "This call belongs to no conversation. Allow it once instead.")
 	}
+	if ok && answer == core.AnswerAllowChat && a.Decision.Once {
+		return nil, core.Errorf(core.CodeInvalid, "Each call of this tool is asked for, so the answer cannot be remembered. Allow it once instead.")
+	}
 	if !ok || !d.room.Answer(id, answer) {
 		return nil, core.Errorf(core.CodeNotFound, "This approval is no longer open: it was answered, or its run has stopped.")
 	}
@@ -130,7 +133,7 @@ func (d *Desk) Forget(conversationID string) {
 }
 
 func (d *Desk) remember(a core.Approval) {
-	if a.Principal.ConversationID != "" {
+	if a.Principal.ConversationID != "" && !a.Decision.Once {
 		d.grants[grantOf(a)] = struct{}{}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
@@ -66,6 +67,15 @@ func (f File) clone() File {
 		t := &f.Tools[i]
 		t.Parameters = bytes.Clone(t.Parameters)
 		t.Hosts, t.Folders, t.WriteFolders, t.Secrets = slices.Clone(t.Hosts), slices.Clone(t.Folders), slices.Clone(t.WriteFolders), slices.Clone(t.Secrets)
+		if t.HTTP != nil {
+			c := *t.HTTP
+			c.Headers, c.Query, c.Body = maps.Clone(c.Headers), maps.Clone(c.Query), bytes.Clone(c.Body)
+			if c.Auth != nil {
+				auth := *c.Auth
+				c.Auth = &auth
+			}
+			t.HTTP = &c
+		}
 		if t.Tools != nil {
 			names := slices.Clone(*t.Tools)
 			t.Tools = &names
@@ -276,6 +286,37 @@ func (s *Store) AddTool(ctx context.Context, t CustomTool) error {
 		}
 		return p.insertTool(t)
 	})
+}
+
+// AddTools adds all of list at the end, or none. A name that is taken gets a
+// number; the names are returned in the order of list.
+func (s *Store) AddTools(ctx context.Context, list []CustomTool) ([]string, error) {
+	checked := make([]CustomTool, 0, len(list))
+	for _, t := range list {
+		t, err := checkTool(t)
+		if err != nil {
+			return nil, err
+		}
+		checked = append(checked, t)
+	}
+	var names []string
+	err := s.change(ctx, func(p *parsed) error {
+		names = names[:0]
+		used := map[string]bool{}
+		for _, t := range checked {
+			first := t.Name
+			for n := 2; used[t.Name] || p.tool(t.Name) != nil; n++ {
+				t.Name = fmt.Sprintf("%s_%d", first, n)
+			}
+			used[t.Name] = true
+			names = append(names, t.Name)
+			if err := p.insertTool(t); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return names, err
 }
 
 // UpdateTool replaces the tool called name by t, which may have another name.

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -232,6 +233,17 @@ func readTool(v *hujson.Value, path string) (CustomTool, *entry.Problem) {
 	field("folders", "a list of texts", names(&t.Folders))
 	field("writeFolders", "a list of texts", names(&t.WriteFolders))
 	field("secrets", "a list of texts", names(&t.Secrets))
+	var fault error
+	field("http", "an object", func(m *hujson.Value) bool {
+		t.HTTP = &core.Connector{}
+		if m.Value.Kind() == '{' {
+			if fault = json.Unmarshal(jsonc.Standard(m), t.HTTP); fault == nil {
+				fault = t.HTTP.Check()
+			}
+			return true
+		}
+		return false
+	})
 	field("tools", "a list of texts", func(m *hujson.Value) bool {
 		t.Tools = &[]string{}
 		return names(t.Tools)(m)
@@ -248,8 +260,12 @@ func readTool(v *hujson.Value, path string) (CustomTool, *entry.Problem) {
 		return bad("name", "a tool needs a name.")
 	case len(t.Name) > 128 || entry.HasControl(t.Name, false):
 		return bad("name", "a tool's name may have at most 128 bytes and no control characters.")
-	case strings.TrimSpace(t.Code) == "":
-		return bad("code", "a tool needs code.")
+	case fault != nil:
+		return badConnector(t, label, path, v, fault)
+	case t.HTTP != nil && strings.TrimSpace(t.Code) != "":
+		return bad("http", "a tool has either code or http, not both.")
+	case t.HTTP == nil && strings.TrimSpace(t.Code) == "":
+		return bad("code", "a tool needs code, or http for a request without code.")
 	}
 	for _, h := range t.Hosts {
 		if !validHost(h) {
@@ -264,6 +280,21 @@ func readTool(v *hujson.Value, path string) (CustomTool, *entry.Problem) {
 		}
 	}
 	return t, nil
+}
+
+// badConnector says what is wrong with the request of a tool, and where.
+func badConnector(t CustomTool, label, path string, v *hujson.Value, fault error) (CustomTool, *entry.Problem) {
+	out := &entry.Problem{Reason: entry.WrongType, Message: label + ": http: " + fault.Error(), Path: path + "/http", Offset: v.StartOffset}
+	var ce *core.Error
+	var ute *json.UnmarshalTypeError
+	switch {
+	case errors.As(fault, &ce):
+		out.Path += "/" + ce.Path
+	case errors.As(fault, &ute):
+		out.Path += "/" + strings.ReplaceAll(ute.Field, ".", "/")
+		out.Message = fmt.Sprintf("%s: http: %s must not be a %s.", label, ute.Field, ute.Value)
+	}
+	return t, out
 }
 
 // validHost accepts a name or an address, with "*." before a name, and a port or none.

@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"sort"
 
@@ -244,7 +245,17 @@ func (p *parsed) insertTool(t CustomTool) error {
 	if !ok {
 		return core.Errorf(core.CodeInternal, "tools is not a list")
 	}
-	return p.doc.InsertElement(arr, 1, len(arr.Elements), t)
+	var value any = t
+	if t.HTTP != nil {
+		value = connector{CustomTool: t}
+	}
+	return p.doc.InsertElement(arr, 1, len(arr.Elements), value)
+}
+
+// connector is a tool without code as it is written.
+type connector struct {
+	CustomTool
+	Code *string `json:"code,omitempty"` // hides the one above
 }
 
 func (p *parsed) updateTool(it *item, t CustomTool) error {
@@ -268,7 +279,10 @@ func (p *parsed) updateTool(it *item, t CustomTool) error {
 		e.set("parameters", t.Parameters)
 	}
 	if old.Code != t.Code {
-		e.set("code", t.Code)
+		e.setOrDelete("code", t.Code, t.Code == "")
+	}
+	if !reflect.DeepEqual(old.HTTP, t.HTTP) || !it.ok {
+		e.setOrDelete("http", t.HTTP, t.HTTP == nil)
 	}
 	if old.TimeoutMS != t.TimeoutMS || !it.ok {
 		e.setOrDelete("timeout", t.TimeoutMS, t.TimeoutMS == 0)

@@ -30,8 +30,9 @@ type Agent struct {
 	ProviderID   string     `json:"providerId"` // "" means the default provider
 	Model        string     `json:"model"`      // "" means the provider's default model
 	ToolChoice   ToolChoice `json:"toolChoice"`
-	// Servers and Tools are read when ToolChoice is some. A server stands for
-	// all its tools. Digests in Tools are not compared.
+	// Servers and Tools are read when ToolChoice is some, and the built-in tools
+	// among Tools also when it is all. A server stands for all its tools.
+	// Digests in Tools are not compared.
 	Servers []string  `json:"servers"`
 	Tools   []ToolRef `json:"tools"`
 	// BuiltIn marks the agent that the product brings; it can be edited and not removed.

@@ -20,13 +20,16 @@ type Capabilities struct {
 	Tools *[]string `json:"tools,omitempty"`
 }
 
-// CustomTool is a tool of the person's own, in JavaScript.
+// CustomTool is a tool of the person's own: in JavaScript, or a request that is
+// declared without code.
 type CustomTool struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 	// Parameters is the JSON Schema of the arguments; never empty in a tool that was read.
 	Parameters json.RawMessage `json:"parameters"`
-	Code       string          `json:"code"` // the body of an async JavaScript function
+	Code       string          `json:"code"` // the body of an async JavaScript function; "" with HTTP
+	// HTTP is the request that the tool makes; nil for one in JavaScript.
+	HTTP *Connector `json:"http,omitempty"`
 	// TimeoutMS limits one call, in milliseconds; 0 means the gate's default.
 	TimeoutMS int64 `json:"timeout,omitempty"`
 	// Enabled is true in the file unless it says otherwise.

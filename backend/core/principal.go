@@ -45,6 +45,8 @@ type Decision struct {
 	Rule   string `json:"rule"` // the rule that decided, stable: "destructive-hint"
 	Why    string `json:"why"`  // a sentence for a person
 	Risk   Risk   `json:"risk"`
+	// Once says that a yes counts for this one call and cannot be remembered.
+	Once bool `json:"once,omitempty"`
 }
 
 // Answer is what a person said to an approval.

@@ -32,6 +32,8 @@ import (
 	"patchbay/backend/secret"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
+	"patchbay/backend/tools/builtin"
+	"patchbay/backend/tools/connector"
 	"patchbay/backend/tools/custom"
 )
 
@@ -121,6 +123,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		return h, err
 	}
 	h.Catalog.SetNaming(naming)
+	h.Catalog.Replace("builtin", builtin.Tools())
 	h.Servers = mcp.New(mcp.Options{
 		Emit: emit,
 		Publish: func(server string, list []core.Tool) {
@@ -134,14 +137,18 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	})
 	rules := policy.Default()
 	desk := approval.NewDesk(emit, o.Answer)
+	private := []string{h.Paths.Config, h.Paths.Data, h.Paths.State}
 	h.Custom = custom.New(custom.Options{
-		Caller: scripts{h}, Secret: secrets.Get, Logger: h.Logger, Timeout: o.Limits.Idle,
-		Private: []string{h.Paths.Config, h.Paths.Data, h.Paths.State},
+		Caller: scripts{h}, Requester: (&connector.Connector{Secret: secrets.Get}).Call, Secret: secrets.Get, Logger: h.Logger, Timeout: o.Limits.Idle,
+		Private: private,
 	})
 	h.Gate = tools.NewExecutor(tools.Options{
 		Catalog: h.Catalog, Log: h.store.Audit, Policy: rules, Desk: desk, Limiter: limit.New(),
-		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers, core.ToolFeature: h.Servers, core.ToolCustom: h.Custom},
-		Nested:  h.nested,
+		Runners: map[core.ToolKind]tools.Runner{core.ToolMCP: h.Servers, core.ToolFeature: h.Servers, core.ToolCustom: h.Custom,
+			core.ToolBuiltin: &builtin.Runner{Private: private, Access: func(ctx context.Context) (core.BuiltinAccess, error) {
+				return api.BuiltinAccess(ctx, h.store.App)
+			}}},
+		Nested: h.nested,
 		Emit: func(p event.Payload) {
 			emit(p)
 			if end, ok := p.(event.ToolsStreamEnd); ok {
@@ -163,7 +170,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.mcpOptions(secrets)),
-		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.Custom, h.store.App, h.configChanged),
+		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.Custom, h.store.App, secrets, h.configChanged),
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),
 		Approvals: api.NewApprovals(desk),

@@ -13,7 +13,9 @@ import (
 
 // Rule looks at a request and decides, or leaves it to the next rule.
 type Rule struct {
-	Name  string // stable; recorded in the audit log
+	Name string // stable; recorded in the audit log
+	// Once says that a yes to what this rule asks cannot be remembered.
+	Once  bool
 	Judge func(core.PolicyRequest) (effect core.Effect, risk core.Risk, why string, decided bool)
 }
 
@@ -24,14 +26,14 @@ type Engine struct{ rules []Rule }
 // Default returns the rules that the product ships with: a tool runs unasked
 // only when its server says that it is read-only and nothing about it says otherwise.
 func Default() *Engine {
-	return &Engine{rules: []Rule{destructiveHint, dangerousName, readOnlyHint, unannotated}}
+	return &Engine{rules: []Rule{commandLine, fetching, destructiveHint, dangerousName, readOnlyHint, unannotated}}
 }
 
 // Evaluate returns the decision on one request. It never returns the zero Decision.
 func (e *Engine) Evaluate(r core.PolicyRequest) core.Decision {
 	for _, rule := range e.rules {
 		if effect, risk, why, decided := rule.Judge(r); decided {
-			return core.Decision{Effect: effect, Rule: rule.Name, Why: why, Risk: risk}
+			return core.Decision{Effect: effect, Rule: rule.Name, Why: why, Risk: risk, Once: rule.Once}
 		}
 	}
 	return core.Decision{Effect: core.Ask, Rule: "default", Why: "No rule covers this tool.", Risk: core.RiskMedium}
@@ -44,7 +46,22 @@ func source(r core.PolicyRequest) string {
 	return "The tool says"
 }
 
-var destructiveHint = Rule{"destructive-hint", func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+var commandLine = Rule{Name: "command-line", Once: true, Judge: func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+	if r.Tool.Ref.Kind != core.ToolBuiltin || r.Tool.Ref.Name != "run_command" {
+		return "", "", "", false
+	}
+	return core.Ask, core.RiskHigh, "A command can do whatever you can do on this computer. Each one is asked for.", true
+}}
+
+// What an agent read before can leave with an address.
+var fetching = Rule{Name: "fetch-url", Judge: func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+	if r.Tool.Ref.Kind != core.ToolBuiltin || r.Tool.Ref.Name != "fetch_url" {
+		return "", "", "", false
+	}
+	return core.Ask, core.RiskMedium, "The address leaves this computer, with whatever stands in it.", true
+}}
+
+var destructiveHint = Rule{Name: "destructive-hint", Judge: func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
 	a := r.Tool.Annotations
 	if a.DestructiveHint == nil || !*a.DestructiveHint {
 		return "", "", "", false
@@ -55,7 +72,7 @@ var destructiveHint = Rule{"destructive-hint", func(r core.PolicyRequest) (core.
 	return core.Ask, core.RiskHigh, source(r) + " that it may destroy data.", true
 }}
 
-var dangerousName = Rule{"dangerous-name", func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+var dangerousName = Rule{Name: "dangerous-name", Judge: func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
 	for _, word := range words(r.Tool.Ref.Name) {
 		for _, bad := range verbs {
 			if bad.in(word) {
@@ -97,7 +114,7 @@ var verbs = [...]verb{
 	{stem: "run", risk: core.RiskMedium},
 }
 
-var readOnlyHint = Rule{"read-only-hint", func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+var readOnlyHint = Rule{Name: "read-only-hint", Judge: func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
 	a := r.Tool.Annotations
 	if a.ReadOnlyHint == nil || !*a.ReadOnlyHint {
 		return "", "", "", false
@@ -105,7 +122,7 @@ var readOnlyHint = Rule{"read-only-hint", func(r core.PolicyRequest) (core.Effec
 	return core.Allow, core.RiskLow, source(r) + " that it only reads.", true
 }}
 
-var unannotated = Rule{"not-read-only", func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
+var unannotated = Rule{Name: "not-read-only", Judge: func(r core.PolicyRequest) (core.Effect, core.Risk, string, bool) {
 	if r.Tool.Annotations.ReadOnlyHint != nil {
 		return core.Ask, core.RiskMedium, source(r) + " that it changes data.", true
 	}

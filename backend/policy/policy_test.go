@@ -49,3 +49,15 @@ func TestAnEngineWithoutRulesAsks(t *testing.T) {
 	d := (&Engine{}).Evaluate(core.PolicyRequest{})
 	require.Equal(t, core.Ask, d.Effect)
 }
+
+// A command must never run on a yes that was given to another one.
+func TestBuiltInToolsThatReachFurtherAsk(t *testing.T) {
+	yes := true
+	for name, once := range map[string]bool{"run_command": true, "fetch_url": false} {
+		d := Default().Evaluate(core.PolicyRequest{Tool: core.Tool{Ref: core.ToolRef{Kind: core.ToolBuiltin, Name: name}, Annotations: core.Annotations{ReadOnlyHint: &yes}}})
+		require.Equal(t, core.Ask, d.Effect, name)
+		require.Equal(t, once, d.Once, name)
+	}
+	d := Default().Evaluate(core.PolicyRequest{Tool: core.Tool{Ref: core.ToolRef{Kind: core.ToolBuiltin, Name: "read_file"}, Annotations: core.Annotations{ReadOnlyHint: &yes}}})
+	require.Equal(t, core.Allow, d.Effect)
+}

@@ -204,8 +204,12 @@ func (c *Catalog) Offer(a core.Agent) []core.OfferedTool {
 	return out
 }
 
-// Chosen reports whether the agent a chose the tool ref.
+// Chosen reports whether the agent a chose the tool ref. "All tools" are not the
+// built-in ones: an agent has those only that it names.
 func Chosen(a core.Agent, ref core.ToolRef) bool {
+	if ref.Kind == core.ToolBuiltin {
+		return a.ToolChoice != core.ToolsNone && slices.ContainsFunc(a.Tools, ref.Same)
+	}
 	switch a.ToolChoice {
 	case core.ToolsAll:
 		return true

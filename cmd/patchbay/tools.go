@@ -14,7 +14,8 @@ import (
 )
 
 type toolsCmd struct {
-	List toolsListCmd `cmd:"" help:"Connect the servers and list their tools."`
+	List   toolsListCmd   `cmd:"" help:"Connect the servers and list their tools."`
+	Import toolsImportCmd `cmd:"" help:"Make tools of the operations of an OpenAPI 3 document."`
 }
 
 type toolsListCmd struct {

@@ -281,6 +281,42 @@ type CustomToolsView struct {
 	Tools []core.CustomTool `json:"tools"`
 }
 
+// OpenAPIInput is an OpenAPI 3 document, in JSON or YAML.
+type OpenAPIInput struct {
+	Text string `json:"text"`
+	// BaseURL stands in the place of the servers that the document names; "" takes those.
+	BaseURL string `json:"baseUrl,omitempty"`
+}
+
+// OpenAPIView is what a document offers, and nothing of it is saved.
+type OpenAPIView struct {
+	Title     string                   `json:"title"`
+	Version   string                   `json:"version"`
+	Proposals []core.ConnectorProposal `json:"proposals"`
+}
+
+// AddToolsInput are tools to save, all or none.
+type AddToolsInput struct {
+	Tools []core.CustomTool `json:"tools"`
+}
+
+// AddedTools are the names under which tools were saved, in the order of the
+// input: a name that was taken got a number.
+type AddedTools struct {
+	Names []string `json:"names"`
+}
+
+// SecretNames names secrets.
+type SecretNames struct {
+	Names []string `json:"names"`
+}
+
+// SetSecretInput is the value of a secret for custom tools. It is never shown again.
+type SetSecretInput struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
 // CheckCodeInput is code to compile; nothing of it is run.
 type CheckCodeInput struct {
 	Code string `json:"code"`
@@ -491,6 +527,8 @@ type SettingsView struct {
 	// ToolNaming is how models see the tools of servers: "" for server__tool,
 	// "mcp__server__tool" or "mcp_server_tool".
 	ToolNaming string `json:"toolNaming,omitempty"`
+	// Builtin is what the built-in tools may get at.
+	Builtin core.BuiltinAccess `json:"builtin"`
 	// FirstRunDone hides the first steps.
 	FirstRunDone bool `json:"firstRunDone"`
 }

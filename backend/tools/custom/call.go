@@ -76,6 +76,9 @@ func (r *Runner) CallFor(ctx context.Context, p core.Principal, tc core.ToolCall
 		return core.ToolResult{}, err
 	}
 	defer r.leave(c)
+	if t.HTTP != nil {
+		return c.request()
+	}
 	// Waiting for a worker is not running, but it has an end as well.
 	wait, stop := context.WithTimeout(c.ctx, max(c.limit, readyIn))
 	c.worker, err = r.pool.take(wait, c.depth)
@@ -102,6 +105,20 @@ func (r *Runner) CallFor(ctx context.Context, p core.Principal, tc core.ToolCall
 		return core.ToolResult{}, err
 	}
 	return c.result(f)
+}
+
+// request runs a tool that is declared without code.
+func (c *call) request() (core.ToolResult, error) {
+	if c.r.o.Requester == nil {
+		return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "%s cannot be run: there are no connectors here.", c.tool.Name)
+	}
+	ctx, stop := context.WithTimeoutCause(c.ctx, c.limit, core.Errorf(core.CodeTimeout, "%s got no whole answer within its limit of %s and was given up. Raise its timeout if it needs longer.", c.tool.Name, c.limit))
+	defer stop()
+	res, err := c.r.o.Requester(ctx, c.tool, c.call.Arguments)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return res, err
 }
 
 // drive carries the script's questions and news until it ends, and returns the

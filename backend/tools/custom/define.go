@@ -17,7 +17,13 @@ func Define(t core.CustomTool) core.Tool {
 		Ref: core.ToolRef{Kind: core.ToolCustom, Name: t.Name}, Title: core.TitleOf("", "", t.Name), Description: t.Description,
 		InputSchema: t.Parameters, TimeoutMS: t.TimeoutMS,
 	}
+	if t.HTTP != nil {
+		def.Annotations = t.HTTP.Annotations()
+	}
 	reach, err := json.Marshal(t.Capabilities)
+	if err == nil && t.HTTP != nil {
+		reach, err = json.Marshal(t.HTTP)
+	}
 	if err != nil { // lists of texts always can
 		def.Broken = fmt.Sprintf("What it declares cannot be written as JSON: %v.", err)
 	}

@@ -7,20 +7,15 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
-	"syscall"
-	"time"
 	"unicode/utf8"
 
 	"patchbay/backend/core"
+	"patchbay/backend/tools/reach"
 )
 
-const (
-	maxBody      = 10 << 20 // bytes of an answer, unpacked
-	maxRedirects = 10
-)
+const maxBody = 10 << 20 // bytes of an answer, unpacked
 
 // fetched is an answer as the prelude's Response reads it.
 type fetched struct {
@@ -55,8 +50,7 @@ func (c *call) fetch(q question) (*fetched, error) {
 	for _, h := range q.Headers {
 		req.Header.Add(h[0], h[1])
 	}
-	// No proxy: behind one, nobody could look at the address.
-	transport := &http.Transport{DialContext: c.dial, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 1 << 20, TLSHandshakeTimeout: 15 * time.Second}
+	transport := reach.Transport(c.dial)
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		switch {
@@ -64,7 +58,7 @@ func (c *call) fetch(q question) (*fetched, error) {
 			return http.ErrUseLastResponse
 		case q.Redirect == "error":
 			return core.Errorf(core.CodeDenied, "%s redirects, which the script forbids.", u.Host)
-		case len(via) >= maxRedirects:
+		case len(via) >= reach.MaxRedirects:
 			return core.Errorf(core.CodeUnavailable, "%s redirects without end.", u.Host)
 		}
 		_, err := c.mayReach(next.URL.Scheme, next.URL.Host)
@@ -106,24 +100,10 @@ func (c *call) fetch(q question) (*fetched, error) {
 	return out, nil
 }
 
-// dial connects to a host that the tool declares. The address is looked at when
-// the connection is made: what a name led to before may not be what it leads to then.
+// dial connects to a host that the tool declares.
 func (c *call) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	private, err := c.mayReach("http", address) // with its port, so the scheme makes no difference
-	if err != nil {
-		return nil, err
-	}
-	d := &net.Dialer{Timeout: 30 * time.Second, Control: func(_, to string, _ syscall.RawConn) error {
-		ap, err := netip.ParseAddrPort(to)
-		if err != nil {
-			return err
-		}
-		if a := ap.Addr().Unmap(); !private && !public(a) {
-			return core.Errorf(core.CodeDenied, "%s leads to %s, an address of this machine or a private network. %s must declare that address itself to reach it.", address, a, c.tool.Name)
-		}
-		return nil
-	}}
-	return d.DialContext(ctx, network, address)
+	judge := func(address string) (bool, error) { return c.mayReach("http", address) } // with its port, so the scheme makes no difference
+	return reach.Dial(judge, c.tool.Name+" must declare that address itself to reach it.")(ctx, network, address)
 }
 
 // mayReach says whether the tool declares the host of an address, with or
@@ -154,32 +134,8 @@ func (c *call) mayReach(scheme, address string) (private bool, err error) {
 			continue
 		}
 		if want == host {
-			a, err := netip.ParseAddr(host)
-			return host == "localhost" || err == nil && !public(a.Unmap()), nil
+			return reach.PrivateHost(host), nil
 		}
 	}
 	return false, core.Errorf(core.CodeDenied, "%s does not declare the host %s. Add it to its hosts if it shall reach it.", c.tool.Name, address)
-}
-
-// public reports whether a is an address of the internet at large.
-func public(a netip.Addr) bool {
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" {
-		return false
-	}
-	for _, p := range reserved() {
-		if p.Contains(a) {
-			return false
-		}
-	}
-	return true
-}
-
-// reserved are the ranges beside the private ones that lead to no host of the internet.
-func reserved() []netip.Prefix {
-	return []netip.Prefix{
-		netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-		netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"),
-		netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"),
-		netip.MustParsePrefix("fec0::/10"),
-	}
 }

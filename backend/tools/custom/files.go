@@ -3,7 +3,6 @@ package custom
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"patchbay/backend/core"
+	"patchbay/backend/tools/reach"
 )
 
 const (
@@ -26,26 +26,10 @@ type listed struct {
 	Size   int64  `json:"size"` // in bytes; 0 for a folder
 }
 
-// home makes a path that begins with "~" absolute.
-func home(path string) (string, error) {
-	rest, ok := strings.CutPrefix(path, "~")
-	if ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
-		dir, err := os.UserHomeDir()
-		if err != nil {
-			return "", core.Errorf(core.CodeUnavailable, "The home folder is not known: %w", err)
-		}
-		path = dir + rest
-	}
-	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
-		return "", core.Errorf(core.CodeInvalid, "%q is no absolute path and does not begin with ~/.", path)
-	}
-	return filepath.Clean(path), nil
-}
-
 // open opens the declared folder in which path lies, as a root that nothing
 // inside leads out of, and returns path as seen from there.
 func (c *call) open(path string, write bool) (root *os.Root, rel string, err error) {
-	full, err := home(path)
+	full, err := reach.Home(path)
 	if err != nil {
 		return nil, "", err
 	}
@@ -54,7 +38,7 @@ func (c *call) open(path string, write bool) (root *os.Root, rel string, err err
 		list, word = slices.Concat(c.tool.Folders, c.tool.WriteFolders), "folders"
 	}
 	for _, declared := range list {
-		dir, err := home(declared)
+		dir, err := reach.Home(declared)
 		if err != nil {
 			return nil, "", err
 		}
@@ -67,7 +51,7 @@ func (c *call) open(path string, write bool) (root *os.Root, rel string, err err
 		}
 		root, err := os.OpenRoot(dir)
 		if err != nil {
-			return nil, "", fileError(declared, err)
+			return nil, "", reach.FileError(declared, err)
 		}
 		return root, rel, nil
 	}
@@ -77,44 +61,10 @@ func (c *call) open(path string, write bool) (root *os.Root, rel string, err err
 // notOurs keeps scripts out of the product's own files: one that could write
 // tools.json could give itself everything.
 func (c *call) notOurs(dir, rel string) error {
-	full := filepath.Join(real(dir), rel)
-	full = filepath.Join(real(filepath.Dir(full)), filepath.Base(full))
-	for _, at := range []string{full, real(full)} {
-		for _, p := range c.r.o.Private {
-			if in, err := filepath.Rel(real(p), at); err == nil && filepath.IsLocal(in) {
-				return core.Errorf(core.CodeDenied, "%s may not touch the files of Patchbay itself.", c.tool.Name)
-			}
-		}
+	if reach.Touches(c.r.o.Private, dir, rel) {
+		return core.Errorf(core.CodeDenied, "%s may not touch the files of Patchbay itself.", c.tool.Name)
 	}
 	return nil
-}
-
-// real resolves links as far as the path exists.
-func real(path string) string {
-	if r, err := filepath.EvalSymlinks(path); err == nil {
-		return r
-	}
-	parent := filepath.Dir(path)
-	if parent == path {
-		return path
-	}
-	return filepath.Join(real(parent), filepath.Base(path))
-}
-
-// regular opens a file without waiting for one that is none, such as a pipe.
-func regular(root *os.Root, rel string, flag int, path string) (*os.File, error) {
-	f, err := root.OpenFile(rel, flag|syscall.O_NONBLOCK, 0o600)
-	if err != nil {
-		return nil, fileError(path, err)
-	}
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = core.Errorf(core.CodeInvalid, "%s is no file.", path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 func (c *call) readFile(path string) (string, error) {
@@ -123,7 +73,7 @@ func (c *call) readFile(path string) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	f, err := regular(root, rel, os.O_RDONLY, path)
+	f, err := reach.OpenRegular(root, rel, os.O_RDONLY, path)
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +81,7 @@ func (c *call) readFile(path string) (string, error) {
 	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		return "", fileError(path, err)
+		return "", reach.FileError(path, err)
 	case len(raw) > maxFile:
 		return "", core.Errorf(core.CodeTooLarge, "%s is larger than the %d MiB that a tool can read.", path, maxFile>>20)
 	case !utf8.Valid(raw):
@@ -149,7 +99,7 @@ func (c *call) writeFile(path, content string) error {
 		return err
 	}
 	defer root.Close()
-	f, err := regular(root, rel, os.O_WRONLY|os.O_CREATE, path)
+	f, err := reach.OpenRegular(root, rel, os.O_WRONLY|os.O_CREATE, path)
 	if err != nil {
 		return err
 	}
@@ -158,7 +108,7 @@ func (c *call) writeFile(path, content string) error {
 		_, err = f.WriteString(content)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fileError(path, err)
+		return reach.FileError(path, err)
 	}
 	return nil
 }
@@ -171,12 +121,12 @@ func (c *call) listFolder(path string) ([]listed, error) {
 	defer root.Close()
 	d, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, fileError(path, err)
+		return nil, reach.FileError(path, err)
 	}
 	defer d.Close()
 	entries, err := d.ReadDir(maxEntries + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fileError(path, err)
+		return nil, reach.FileError(path, err)
 	}
 	if len(entries) > maxEntries {
 		return nil, core.Errorf(core.CodeTooLarge, "%s holds more than %d entries.", path, maxEntries)
@@ -191,14 +141,4 @@ func (c *call) listFolder(path string) ([]listed, error) {
 	}
 	slices.SortFunc(out, func(a, b listed) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
-}
-
-func fileError(path string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return core.Errorf(core.CodeNotFound, "%s does not exist.", path)
-	case errors.Is(err, fs.ErrPermission):
-		return core.Errorf(core.CodeDenied, "%s: the system denies access.", path)
-	}
-	return core.Errorf(core.CodeInvalid, "%s cannot be used: %w", path, err)
 }

@@ -2,6 +2,7 @@ package custom
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -28,12 +29,16 @@ type Caller interface {
 	Call(ctx context.Context, p core.Principal, call core.ToolCall, w core.Watch) core.Outcome
 }
 
+// Requester makes the request of a tool that is declared without code.
+type Requester func(ctx context.Context, t core.CustomTool, args json.RawMessage) (core.ToolResult, error)
+
 // Options are what a Runner stands on.
 type Options struct {
 	// Command starts a worker: the program and its arguments. Empty means this
 	// program. Env is its whole environment, normally none.
 	Command, Env []string
 	Caller       Caller
+	Requester    Requester // nil: tools without code cannot be run
 	// Secret returns a secret by its name, and false where there is none.
 	Secret func(ctx context.Context, name string) (string, bool, error)
 	// Private are folders of the product that no script may touch, whatever it declares.

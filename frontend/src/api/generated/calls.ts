@@ -4,6 +4,8 @@ import type {
   ActivityInput,
   ActivityView,
   AddServerInput,
+  AddToolsInput,
+  AddedTools,
   Agent,
   AgentsView,
   AnswerInput,
@@ -34,6 +36,8 @@ import type {
   ModelsInput,
   ModelsView,
   NameInput,
+  OpenAPIInput,
+  OpenAPIView,
   ParseServersInput,
   ParsedServers,
   Prompts,
@@ -52,10 +56,12 @@ import type {
   SaveRequestInput,
   SavedRequestsInput,
   SavedRequestsView,
+  SecretNames,
   SendInput,
   SendOutput,
   ServerView,
   ServersView,
+  SetSecretInput,
   SetServerEnabledInput,
   SetToolsEnabledInput,
   SettingsView,
@@ -162,6 +168,9 @@ export const tools = {
   /** tools:add */
   add: (input: CustomTool, options?: CallOptions): Promise<void> =>
     call<void>("tools:add", "ToolsAdd", input, options),
+  /** tools:addMany */
+  addMany: (input: AddToolsInput, options?: CallOptions): Promise<AddedTools> =>
+    call<AddedTools>("tools:addMany", "ToolsAddMany", input, options),
   /** tools:cancel */
   cancel: (input: CancelInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:cancel", "ToolsCancel", input, options),
@@ -177,12 +186,18 @@ export const tools = {
   /** tools:getCustom */
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
+  /** tools:getMissingSecrets */
+  getMissingSecrets: (input: SecretNames, options?: CallOptions): Promise<SecretNames> =>
+    call<SecretNames>("tools:getMissingSecrets", "ToolsGetMissingSecrets", input, options),
   /** tools:getSavedRequests */
   getSavedRequests: (input: SavedRequestsInput, options?: CallOptions): Promise<SavedRequestsView> =>
     call<SavedRequestsView>("tools:getSavedRequests", "ToolsGetSavedRequests", input, options),
   /** tools:getVersions */
   getVersions: (input: NameInput, options?: CallOptions): Promise<CustomToolVersions> =>
     call<CustomToolVersions>("tools:getVersions", "ToolsGetVersions", input, options),
+  /** tools:parseOpenAPI */
+  parseOpenAPI: (input: OpenAPIInput, options?: CallOptions): Promise<OpenAPIView> =>
+    call<OpenAPIView>("tools:parseOpenAPI", "ToolsParseOpenAPI", input, options),
   /** tools:remove */
   remove: (input: NameInput, options?: CallOptions): Promise<Removed> =>
     call<Removed>("tools:remove", "ToolsRemove", input, options),
@@ -198,6 +213,9 @@ export const tools = {
   /** tools:saveRequest */
   saveRequest: (input: SaveRequestInput, options?: CallOptions): Promise<SavedRequestsView> =>
     call<SavedRequestsView>("tools:saveRequest", "ToolsSaveRequest", input, options),
+  /** tools:setSecret */
+  setSecret: (input: SetSecretInput, options?: CallOptions): Promise<void> =>
+    call<void>("tools:setSecret", "ToolsSetSecret", input, options),
   /** tools:testCustom */
   testCustom: (input: TestCustomInput, options?: CallOptions): Promise<ExecuteOutput> =>
     call<ExecuteOutput>("tools:testCustom", "ToolsTestCustom", input, options),

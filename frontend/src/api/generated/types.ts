@@ -81,6 +81,23 @@ export interface AddServerInput {
     savedAs?: string;
 }
 
+// From wire/types.go
+/**
+ * AddToolsInput are tools to save, all or none.
+ */
+export interface AddToolsInput {
+    tools: CustomTool[];
+}
+
+// From wire/types.go
+/**
+ * AddedTools are the names under which tools were saved, in the order of the
+ * input: a name that was taken got a number.
+ */
+export interface AddedTools {
+    names: string[];
+}
+
 // From core/chat.go
 /**
  * Agent is instructions, a model and a choice of tools.
@@ -93,8 +110,9 @@ export interface Agent {
     model: string; // "" means the provider's default model
     toolChoice: ToolChoice;
     /**
-     * Servers and Tools are read when ToolChoice is some. A server stands for
-     * all its tools. Digests in Tools are not compared.
+     * Servers and Tools are read when ToolChoice is some, and the built-in tools
+     * among Tools also when it is all. A server stands for all its tools.
+     * Digests in Tools are not compared.
      */
     servers: string[];
     tools: ToolRef[];
@@ -247,6 +265,19 @@ export interface AuditView {
 export interface BrowserOpen {
     server: string;
     url: string; // http or https
+}
+
+// From core/folder.go
+/**
+ * BuiltinAccess is what the built-in tools may get at. The zero value is nothing
+ * but public addresses.
+ */
+export interface BuiltinAccess {
+    folders: ToolFolder[];
+    /**
+     * AllowPrivate lets fetch_url reach this machine and private networks.
+     */
+    allowPrivate: boolean;
 }
 
 // From core/principal.go
@@ -410,6 +441,77 @@ export interface Completion {
 export interface ConfigChanged {
 }
 
+// From core/connector.go
+/**
+ * Connector declares one HTTP request. In URL, Headers, Query and Body,
+ * "{{name}}" stands for the argument of that name.
+ */
+export interface Connector {
+    method: string; // in capitals
+    /**
+     * URL is absolute. Its scheme and host are fixed: no argument may stand there.
+     */
+    url: string;
+    headers?: Record<string, string>;
+    /**
+     * Query is appended to the URL. A parameter whose argument is not given is left out.
+     */
+    query?: Record<string, string>;
+    /**
+     * Body is any JSON value. A text that is one placeholder and nothing else
+     * becomes the argument itself, with its type. nil sends none.
+     */
+    body?: unknown;
+    /**
+     * BodyAs is how the body is sent: "" or "json", "form" (an object) or "text".
+     */
+    bodyAs?: string;
+    auth?: ConnectorAuth; // nil signs in nowhere
+    /**
+     * Pick is the path of what is kept of a JSON answer, as GJSON spells it
+     * ("items.0.name", "items.#.name"); "" keeps all.
+     */
+    pick?: string;
+    /**
+     * AllowPrivate lets the host lead to this machine or a private network also
+     * where the URL does not name such an address itself.
+     */
+    allowPrivate?: boolean;
+}
+
+// From core/connector.go
+/**
+ * ConnectorAuth is how a connector signs in.
+ */
+export interface ConnectorAuth {
+    type: ConnectorAuthType;
+    /**
+     * Secret refers to a secret: "${secret:NAME}". The value itself never stands here.
+     */
+    secret: string;
+    name?: string; // of the header or the query parameter
+    user?: string; // of basic
+}
+
+// From core/connector.go
+export type ConnectorAuthType = "basic" | "bearer" | "header" | "query";
+
+// From core/connector.go
+/**
+ * ConnectorProposal is one operation of an API document as a tool could be made of it.
+ */
+export interface ConnectorProposal {
+    operation: string; // its id in the document, or method_path
+    path: string; // as the document spells it
+    /**
+     * Tool is ready to be saved, unless Problem says otherwise. A secret that it
+     * refers to may not exist yet.
+     */
+    tool: CustomTool;
+    warnings: string[]; // what of the operation is left out
+    problem?: string;
+}
+
 // From core/tool.go
 /**
  * Content is one block of a result. Which fields are set follows from Type.
@@ -483,7 +585,8 @@ export interface CreateConversationInput {
 
 // From core/custom.go
 /**
- * CustomTool is a tool of the person's own, in JavaScript.
+ * CustomTool is a tool of the person's own: in JavaScript, or a request that is
+ * declared without code.
  */
 export interface CustomTool extends Capabilities {
     name: string;
@@ -492,7 +595,11 @@ export interface CustomTool extends Capabilities {
      * Parameters is the JSON Schema of the arguments; never empty in a tool that was read.
      */
     parameters: unknown;
-    code: string; // the body of an async JavaScript function
+    code: string; // the body of an async JavaScript function; "" with HTTP
+    /**
+     * HTTP is the request that the tool makes; nil for one in JavaScript.
+     */
+    http?: Connector;
     /**
      * TimeoutMS limits one call, in milliseconds; 0 means the gate's default.
      */
@@ -538,6 +645,10 @@ export interface Decision {
     rule: string; // the rule that decided, stable: "destructive-hint"
     why: string; // a sentence for a person
     risk: Risk;
+    /**
+     * Once says that a yes counts for this one call and cannot be remembered.
+     */
+    once?: boolean;
 }
 
 // From core/principal.go
@@ -806,6 +917,28 @@ export interface NameInput {
 
 // From wire/types.go
 export type OnConflict = "fail" | "keep_both" | "overwrite";
+
+// From wire/types.go
+/**
+ * OpenAPIInput is an OpenAPI 3 document, in JSON or YAML.
+ */
+export interface OpenAPIInput {
+    text: string;
+    /**
+     * BaseURL stands in the place of the servers that the document names; "" takes those.
+     */
+    baseUrl?: string;
+}
+
+// From wire/types.go
+/**
+ * OpenAPIView is what a document offers, and nothing of it is saved.
+ */
+export interface OpenAPIView {
+    title: string;
+    version: string;
+    proposals: ConnectorProposal[];
+}
 
 // From core/message.go
 /**
@@ -1367,6 +1500,14 @@ export interface SavedRequestsView {
 
 // From wire/types.go
 /**
+ * SecretNames names secrets.
+ */
+export interface SecretNames {
+    names: string[];
+}
+
+// From wire/types.go
+/**
  * SecretPlace is a value in clear.
  */
 export interface SecretPlace {
@@ -1618,6 +1759,15 @@ export interface ServersView {
 
 // From wire/types.go
 /**
+ * SetSecretInput is the value of a secret for custom tools. It is never shown again.
+ */
+export interface SetSecretInput {
+    name: string;
+    value: string;
+}
+
+// From wire/types.go
+/**
  * SetServerEnabledInput switches a server on or off for good.
  */
 export interface SetServerEnabledInput {
@@ -1655,6 +1805,10 @@ export interface SettingsView {
      * "mcp__server__tool" or "mcp_server_tool".
      */
     toolNaming?: string;
+    /**
+     * Builtin is what the built-in tools may get at.
+     */
+    builtin: BuiltinAccess;
     /**
      * FirstRunDone hides the first steps.
      */
@@ -1794,6 +1948,15 @@ export interface ToolCall {
 
 // From core/chat.go
 export type ToolChoice = "all" | "none" | "some";
+
+// From core/folder.go
+/**
+ * ToolFolder is a folder that a person chose for the built-in tools.
+ */
+export interface ToolFolder {
+    path: string; // absolute
+    write: boolean; // false: it may only be read
+}
 
 // From core/tool.go
 export type ToolKind = "builtin" | "custom" | "feature" | "mcp";

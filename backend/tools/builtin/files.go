@@ -1,0 +1,157 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pmezard/go-difflib/difflib"
+
+	"patchbay/backend/core"
+	"patchbay/backend/tools/reach"
+)
+
+const (
+	maxFile = 10 << 20 // bytes that are read or written
+	maxRead = 512 << 10
+)
+
+type readArgs struct {
+	Path  string
+	From  int
+	Lines int
+}
+
+func readFile(_ context.Context, c *call, a readArgs) (core.ToolResult, error) {
+	s, err := c.at(a.Path, false)
+	if err != nil {
+		return core.ToolResult{}, err
+	}
+	defer s.root.Close()
+	content, err := s.read()
+	if err != nil {
+		return core.ToolResult{}, err
+	}
+	if a.From == 0 && a.Lines == 0 {
+		if len(content) > maxRead {
+			return core.ToolResult{}, core.Errorf(core.CodeTooLarge, "%s has %d bytes in %d lines, more than the %d KiB that are read at once. Ask for some of its lines.",
+				s.path, len(content), strings.Count(content, "\n")+1, maxRead>>10)
+		}
+		return text(content), nil
+	}
+	lines := strings.SplitAfter(content, "\n")
+	from := max(a.From, 1)
+	if from > len(lines) {
+		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "%s has only %d lines.", s.path, len(lines))
+	}
+	to := len(lines)
+	if a.Lines > 0 && a.Lines < to-from+1 {
+		to = from - 1 + a.Lines
+	}
+	part := strings.Join(lines[from-1:to], "")
+	if len(part) > maxRead {
+		return core.ToolResult{}, core.Errorf(core.CodeTooLarge, "These lines of %s have %d bytes, more than %d KiB. Ask for fewer.", s.path, len(part), maxRead>>10)
+	}
+	return text(part), nil
+}
+
+// read returns a whole text file.
+func (s *spot) read() (string, error) {
+	f, err := reach.OpenRegular(s.root, s.rel, os.O_RDONLY, s.path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return "", reach.FileError(s.path, err)
+	case len(raw) > maxFile:
+		return "", core.Errorf(core.CodeTooLarge, "%s is larger than the %d MiB that can be read.", s.path, maxFile>>20)
+	case !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0:
+		return "", core.Errorf(core.CodeInvalid, "%s is no text in UTF-8 (%d bytes), so it was not read.", s.path, len(raw))
+	}
+	return string(raw), nil
+}
+
+// write replaces the file, as far as the system lets it in one step.
+func (s *spot) write(content string) error {
+	if len(content) > maxFile {
+		return core.Errorf(core.CodeTooLarge, "%s was not written: at most %d MiB can be.", s.path, maxFile>>20)
+	}
+	f, err := reach.OpenRegular(s.root, s.rel, os.O_WRONLY|os.O_CREATE, s.path)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(0)
+	if err == nil {
+		_, err = f.WriteString(content)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return reach.FileError(s.path, err)
+	}
+	return nil
+}
+
+type writeArgs struct{ Path, Content string }
+
+func writeFile(_ context.Context, c *call, a writeArgs) (core.ToolResult, error) {
+	s, err := c.at(a.Path, true)
+	if err != nil {
+		return core.ToolResult{}, err
+	}
+	defer s.root.Close()
+	if dir := filepath.Dir(s.rel); dir != "." {
+		if err := s.root.MkdirAll(dir, 0o755); err != nil {
+			return core.ToolResult{}, reach.FileError(filepath.Dir(s.path), err)
+		}
+	}
+	word := "Wrote"
+	if _, err := s.root.Lstat(s.rel); err != nil {
+		word = "Created"
+	}
+	if err := s.write(a.Content); err != nil {
+		return core.ToolResult{}, err
+	}
+	return text(fmt.Sprintf("%s %s, %d bytes.", word, s.path, len(a.Content))), nil
+}
+
+type editArgs struct {
+	Path, Old, New string
+	All            bool
+}
+
+func editFile(_ context.Context, c *call, a editArgs) (core.ToolResult, error) {
+	s, err := c.at(a.Path, true)
+	if err != nil {
+		return core.ToolResult{}, err
+	}
+	defer s.root.Close()
+	before, err := s.read()
+	if err != nil {
+		return core.ToolResult{}, err
+	}
+	switch n := strings.Count(before, a.Old); {
+	case n == 0:
+		return core.ToolResult{}, core.Errorf(core.CodeNotFound, "%s does not hold that text. Read it and copy the piece exactly, with its white space.", s.path)
+	case n > 1 && !a.All:
+		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "%s holds that text %d times. Give more of what stands around it, or set all.", s.path, n)
+	case a.Old == a.New:
+		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "The old and the new text are the same.")
+	}
+	after := strings.ReplaceAll(before, a.Old, a.New)
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(before), B: difflib.SplitLines(after), FromFile: s.path, ToFile: s.path, Context: 3})
+	if err != nil {
+		return core.ToolResult{}, fmt.Errorf("comparing %s: %w", s.path, err)
+	}
+	if err := s.write(after); err != nil {
+		return core.ToolResult{}, err
+	}
+	return text(diff), nil
+}

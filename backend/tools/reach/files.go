@@ -1,0 +1,84 @@
+package reach
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"patchbay/backend/core"
+)
+
+// Home makes a path that begins with "~" absolute and cleans it. Any other path
+// that is not absolute is an invalid error.
+func Home(path string) (string, error) {
+	rest, ok := strings.CutPrefix(path, "~")
+	if ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		dir, err := os.UserHomeDir()
+		if err != nil {
+			return "", core.Errorf(core.CodeUnavailable, "The home folder is not known: %w", err)
+		}
+		path = dir + rest
+	}
+	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+		return "", core.Errorf(core.CodeInvalid, "%q is no absolute path and does not begin with ~/.", path)
+	}
+	return filepath.Clean(path), nil
+}
+
+// Real resolves links as far as the path exists.
+func Real(path string) string {
+	if r, err := filepath.EvalSymlinks(path); err == nil {
+		return r
+	}
+	parent := filepath.Dir(path)
+	if parent == path {
+		return path
+	}
+	return filepath.Join(Real(parent), filepath.Base(path))
+}
+
+// Touches reports whether rel below dir is one of the private paths or lies in
+// one, by its name or through links.
+func Touches(private []string, dir, rel string) bool {
+	full := filepath.Join(Real(dir), rel)
+	full = filepath.Join(Real(filepath.Dir(full)), filepath.Base(full))
+	for _, at := range []string{full, Real(full)} {
+		for _, p := range private {
+			if in, err := filepath.Rel(Real(p), at); err == nil && filepath.IsLocal(in) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// OpenRegular opens a file in root without waiting for one that is none, such
+// as a pipe. path is its name for errors.
+func OpenRegular(root *os.Root, rel string, flag int, path string) (*os.File, error) {
+	f, err := root.OpenFile(rel, flag|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, FileError(path, err)
+	}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = core.Errorf(core.CodeInvalid, "%s is no file.", path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// FileError says of an error of the system what it means for path.
+func FileError(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return core.Errorf(core.CodeNotFound, "%s does not exist.", path)
+	case errors.Is(err, fs.ErrPermission):
+		return core.Errorf(core.CodeDenied, "%s: the system denies access.", path)
+	}
+	return core.Errorf(core.CodeInvalid, "%s cannot be used: %w", path, err)
+}
