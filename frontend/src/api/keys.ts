@@ -16,6 +16,7 @@ export const keys = {
     list: () => ["tools", "list"] as const,
     custom: () => ["tools", "custom"] as const,
     versions: (name: string) => ["tools", "versions", name] as const,
+    secrets: (names: readonly string[]) => ["tools", "secrets", ...names] as const,
     check: (code: string) => ["check", code] as const,
   },
   chat: {

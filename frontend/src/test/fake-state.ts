@@ -48,7 +48,13 @@ export function emptyState(): FakeState {
     approvals: [],
     agents: [agent],
     providers: [rehearsal],
-    settings: { theme: "system", defaultProviderId: "", defaultModel: "", firstRunDone: false },
+    settings: {
+      theme: "system",
+      defaultProviderId: "",
+      defaultModel: "",
+      builtin: { folders: [], allowPrivate: false },
+      firstRunDone: false,
+    },
     audit: [],
   };
 }
@@ -68,7 +74,13 @@ const schema = {
 /** A page in the middle of work, with every state on show. */
 export function fullState(): FakeState {
   const s = emptyState();
-  s.settings = { theme: "system", defaultProviderId: "rehearsal", defaultModel: "", firstRunDone: true };
+  s.settings = {
+    theme: "system",
+    defaultProviderId: "rehearsal",
+    defaultModel: "",
+    builtin: { folders: [], allowPrivate: false },
+    firstRunDone: true,
+  };
   s.servers = [
     server("demo", "connected", {
       message: "6 tools, 3 ms",
