@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"patchbay/backend/api/wire"
@@ -142,7 +143,14 @@ func (s *Settings) Update(ctx context.Context, in wire.SettingsView) error {
 	if !naming.Valid() {
 		return &core.Error{Code: core.CodeInvalid, Path: "toolNaming", Message: "Tools are named server__tool (leave it empty), mcp__server__tool or mcp_server_tool."}
 	}
+	before, err := readSettings(ctx, s.store)
+	if err != nil {
+		return err
+	}
 	for i, f := range in.Builtin.Folders {
+		if slices.ContainsFunc(before.Builtin.Folders, func(b core.ToolFolder) bool { return b.Path == f.Path }) {
+			continue // a folder that is away now must not stop the other changes
+		}
 		f.Path = strings.TrimSpace(f.Path)
 		if rest, ok := strings.CutPrefix(f.Path, "~"); ok && (rest == "" || rest[0] == '/') {
 			home, err := os.UserHomeDir()

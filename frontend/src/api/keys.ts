@@ -19,6 +19,7 @@ export const keys = {
     custom: () => ["tools", "custom"] as const,
     saved: (tool: string) => ["savedRequests", tool] as const,
     versions: (name: string) => ["tools", "versions", name] as const,
+    secrets: (names: readonly string[]) => ["tools", "secrets", ...names] as const,
     check: (code: string) => ["check", code] as const,
   },
   chat: {

@@ -11,7 +11,7 @@ import { useNav } from "../use-nav";
 export function NewChatHints({ onPropose }: { onPropose: (text: string) => void }) {
   const chat = useCurrentChat();
   const nav = useNav();
-  const tools = (useTools().data ?? []).filter((t) => t.available);
+  const tools = (useTools().data ?? []).filter((t) => t.available && t.tool.ref.kind !== "builtin");
   const live = (useServers().data ?? []).filter((s) => s.status.state === "connected").length;
   const examples = useExamples();
   return (

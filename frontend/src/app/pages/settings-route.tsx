@@ -5,7 +5,14 @@ import { toastDone, toastError } from "@/components/toast";
 import { AgentEditor, AgentList, newAgent, useAgentActions, useAgents } from "@/features/agents";
 import { effective, modelLabel, ProviderSettings, useModels, useProviders } from "@/features/models";
 import { useServers } from "@/features/servers";
-import { About, Appearance, ToolNaming, useSettings, useUpdateSettings } from "@/features/settings";
+import {
+  About,
+  Appearance,
+  BuiltinFolders,
+  ToolNaming,
+  useSettings,
+  useUpdateSettings,
+} from "@/features/settings";
 import { useOfferable } from "@/features/tools";
 import { cn } from "@/lib/cn";
 import { useNav } from "../use-nav";
@@ -51,7 +58,12 @@ export function SettingsRoute() {
           </div>
           {current.id === "models" && <Models />}
           {current.id === "agents" && <Agents />}
-          {current.id === "tools" && <ToolNaming />}
+          {current.id === "tools" && (
+            <>
+              <BuiltinFolders />
+              <ToolNaming />
+            </>
+          )}
           {current.id === "appearance" && <Appearance />}
           {current.id === "about" && <About />}
         </div>

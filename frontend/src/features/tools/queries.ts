@@ -2,7 +2,14 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { tools } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
 import { newCallId } from "@/api/transport";
-import type { CustomTool, RestoreVersionInput, SavedRequest, ToolRef, UpdateToolInput } from "@/api/types";
+import type {
+  CustomTool,
+  RestoreVersionInput,
+  SavedRequest,
+  SetSecretInput,
+  ToolRef,
+  UpdateToolInput,
+} from "@/api/types";
 
 const catalog = () => queryOptions({ queryKey: keys.tools.list(), queryFn: () => tools.get() });
 
@@ -43,6 +50,10 @@ export function useCustomToolActions() {
   const refresh = () => client.invalidateQueries({ queryKey: keys.tools.all });
   return {
     add: useMutation({ mutationFn: (input: CustomTool) => tools.add(input), onSettled: refresh }),
+    addMany: useMutation({
+      mutationFn: (list: CustomTool[]) => tools.addMany({ tools: list }),
+      onSettled: refresh,
+    }),
     update: useMutation({ mutationFn: (input: UpdateToolInput) => tools.update(input), onSettled: refresh }),
     remove: useMutation({ mutationFn: (name: string) => tools.remove({ name }), onSettled: refresh }),
     restoreVersion: useMutation({
@@ -51,6 +62,28 @@ export function useCustomToolActions() {
     }),
     restore: useMutation({ mutationFn: (undoId: string) => tools.restore({ undoId }), onSettled: refresh }),
   };
+}
+
+/** Reads a document; nothing is saved. */
+export function parseOpenAPI(text: string, baseUrl: string) {
+  return tools.parseOpenAPI({ text, baseUrl });
+}
+
+/** Those of the named secrets that have no value yet. */
+export function useMissingSecrets(names: readonly string[]) {
+  return useQuery({
+    queryKey: keys.tools.secrets(names),
+    queryFn: async () => (await tools.getMissingSecrets({ names: [...names] })).names,
+    enabled: names.length > 0,
+  });
+}
+
+export function useSetSecret() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (input: SetSecretInput) => tools.setSecret(input),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.tools.all }),
+  });
 }
 
 export function executeTool(callId: string, ref: ToolRef, args: unknown) {

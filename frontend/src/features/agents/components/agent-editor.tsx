@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import type { Agent, Provider, ToolChoice, ToolView } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
+import { ToolBadges } from "@/components/tool-badges";
 import { Button } from "@/components/ui/button";
 import { ConfirmDialog } from "@/components/ui/dialog";
 import { Field } from "@/components/ui/field";
@@ -32,6 +33,7 @@ export function AgentEditor(props: AgentEditorProps) {
   const [asking, setAsking] = useState(false);
   const set = (change: Partial<Agent>) => setDraft((d) => ({ ...d, ...change }));
   const names = modelNames(draft.providerId);
+  const builtin = tools.filter((t) => t.tool.ref.kind === "builtin");
   return (
     <form
       className="grid grid-cols-1 gap-4"
@@ -106,6 +108,14 @@ export function AgentEditor(props: AgentEditorProps) {
           </label>
         ))}
       </fieldset>
+      {draft.toolChoice === "all" && builtin.length > 0 && (
+        <>
+          <p className="text-ink-2 text-sm">
+            Built-in tools are not among all tools. Choose those that it shall have:
+          </p>
+          <Chosen draft={draft} servers={[]} tools={builtin} set={set} />
+        </>
+      )}
       {draft.toolChoice === "some" && <Chosen draft={draft} servers={servers} tools={tools} set={set} />}
       {error !== null && error !== undefined && <ErrorNote error={error} title="The agent was not saved." />}
       <div className="flex gap-2">
@@ -210,6 +220,7 @@ function Chosen({ draft, servers, tools, set }: ChosenProps) {
                     <span className="truncate font-mono text-xs" title={t.tool.title}>
                       {t.tool.ref.name}
                     </span>
+                    {t.tool.ref.kind === "builtin" && <ToolBadges annotations={t.tool.annotations} />}
                   </label>
                 ))}
               </div>

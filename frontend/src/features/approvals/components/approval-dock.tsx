@@ -98,7 +98,8 @@ export function ApprovalDock({ approvals, busy, agentName, onResolve, onLeave }:
     const target = batch.find((a) => a.id === id);
     if (e.key === "a") decide([id], "allow_once");
     else if (e.key === "d") decide([id], "deny");
-    else if (e.key === "s" && target?.principal.conversationId) decide([id], "allow_chat");
+    else if (e.key === "s" && target?.principal.conversationId && !target.decision.once)
+      decide([id], "allow_chat");
     else return;
     e.preventDefault();
   };
@@ -165,7 +166,7 @@ export function ApprovalDock({ approvals, busy, agentName, onResolve, onLeave }:
             >
               Allow once
             </Answering>
-            {first.principal.conversationId && (
+            {first.principal.conversationId && !first.decision.once && (
               <Answering
                 k="s"
                 guarded={!ready}

@@ -20,6 +20,7 @@ import { testTool, useCodeCheck, useCustomToolActions } from "../queries";
 import { type CustomDraft, useToolsStore } from "../store";
 import { AccessEditor } from "./access-editor";
 import { type Reach, ReachDialog } from "./reach-dialog";
+import { RequestEditor } from "./request-editor";
 import { TryIt } from "./try-it";
 import { Versions } from "./versions";
 
@@ -34,6 +35,14 @@ const blank: CustomTool = {
   code: "return args.text.toUpperCase();",
   timeout: 30_000,
   enabled: true,
+};
+
+/** What a new tool without code begins with. */
+export const blankConnector: CustomTool = {
+  ...blank,
+  parameters: { type: "object", properties: {} },
+  code: "",
+  http: { method: "GET", url: "https://" },
 };
 
 /** The place of a draft's trial; no call is made by it. */
@@ -62,11 +71,13 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
   const [ask, setAsk] = useState<Reach>();
   // What has no value of its own to follow, such as a list that is typed as text, starts anew with it.
   const [resets, setResets] = useState(0);
+  const [bodyProblem, setBodyProblem] = useState("");
   const run = useRef<() => void>(null);
   const set = (change: Partial<CustomTool>) =>
     setDraft(draftKey, { ...draft, tool: { ...draft.tool, ...change } });
   const reset = () => {
     setDraft(draftKey, undefined);
+    setBodyProblem("");
     setResets((n) => n + 1);
   };
 
@@ -85,7 +96,13 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
   const nameProblem =
     name !== base.name && taken.includes(name) ? `A custom tool ${name} exists already.` : "";
   const canSave =
-    (stored !== undefined || !tool) && name !== "" && !schemaProblem && !codeProblem && !nameProblem && !busy;
+    (stored !== undefined || !tool) &&
+    name !== "" &&
+    !schemaProblem &&
+    !codeProblem &&
+    !bodyProblem &&
+    !nameProblem &&
+    !busy;
 
   const save = async (next: CustomTool) => {
     setBusy(true);
@@ -144,6 +161,8 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
     [name, draftKey, schema],
   );
   const summary = reachSummary(draft.tool);
+  const { http } = draft.tool;
+  const kind = http ? "HTTP connector" : "custom tool";
 
   return (
     <form
@@ -167,7 +186,7 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
     >
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="flex min-w-0 flex-1 items-center gap-2 truncate font-semibold text-lg">
-          {tool ? <span className="truncate font-mono text-base">{tool.name}</span> : "New custom tool"}
+          {tool ? <span className="truncate font-mono text-base">{tool.name}</span> : `New ${kind}`}
           {stored && <Badge tone="warning">unsaved</Badge>}
         </h3>
         <span className="mr-2 flex items-center gap-2 text-sm">
@@ -235,13 +254,28 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
               />
             )}
           </Field>
-          <Tabs defaultValue="code" className="grid grid-cols-1 gap-2">
+          <Tabs
+            key={http ? "http" : "code"}
+            defaultValue={http ? "request" : "code"}
+            className="grid grid-cols-1 gap-2"
+          >
             <TabList aria-label="Parts of the tool">
-              <Tab value="code">Code</Tab>
+              {http ? <Tab value="request">Request</Tab> : <Tab value="code">Code</Tab>}
               <Tab value="schema">Schema</Tab>
-              <Tab value="access">Access{summary && `: ${summary}`}</Tab>
+              {!http && <Tab value="access">Access{summary && `: ${summary}`}</Tab>}
               {tool && <Tab value="versions">Versions</Tab>}
             </TabList>
+            {http && (
+              <TabPanel value="request">
+                <RequestEditor
+                  key={resets}
+                  value={http}
+                  proposed={`${name || "api"}/key`}
+                  onChange={(next) => set({ http: next })}
+                  onBodyProblem={setBodyProblem}
+                />
+              </TabPanel>
+            )}
             <TabPanel value="code" className="grid grid-cols-1 gap-1">
               <CodeEditor
                 language="javascript"
@@ -298,7 +332,7 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
             Test
             <span className="font-normal text-ink-3 text-xs">{modName}+Enter runs it as it stands here</span>
           </h4>
-          {schema && !codeProblem ? (
+          {schema && !codeProblem && !bodyProblem ? (
             <TryIt
               view={trial}
               runRef={run}
@@ -307,7 +341,9 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
               }
             />
           ) : (
-            <p className="text-ink-2 text-sm">Mend the {schema ? "code" : "schema"} to run it.</p>
+            <p className="text-ink-2 text-sm">
+              Mend the {!schema ? "schema" : bodyProblem ? "body" : "code"} to run it.
+            </p>
           )}
         </section>
       </div>

@@ -1,17 +1,20 @@
-import { Plus, Search } from "lucide-react";
+import { Braces, FileInput, Globe, Plus, Search } from "lucide-react";
 import { type RefObject, useState } from "react";
 import type { CustomTool } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastError, toastUndo } from "@/components/toast";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
+import { Menu, MenuContent, MenuItem, MenuTrigger } from "@/components/ui/menu";
 import { Switch } from "@/components/ui/switch";
 import { cn } from "@/lib/cn";
 import { pretty } from "@/lib/json";
 import { newReach } from "../lib/reach";
-import { useCustomToolActions, useCustomTools } from "../queries";
+import { useCustomToolActions, useCustomTools, useTools } from "../queries";
 import { useToolsStore } from "../store";
-import { CustomEditor } from "./custom-editor";
+import { BuiltinTool } from "./builtin-tool";
+import { blankConnector, CustomEditor } from "./custom-editor";
+import { OpenAPIDialog } from "./openapi-dialog";
 import { type Reach, ReachDialog } from "./reach-dialog";
 
 const newKey = "+new";
@@ -26,6 +29,9 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
   const setDraft = useToolsStore((s) => s.setDraft);
   const [search, setSearch] = useState("");
   const [ask, setAsk] = useState<Reach>();
+  const [round, setRound] = useState(0);
+  const [importing, setImporting] = useState(false);
+  const builtin = (useTools().data ?? []).filter((t) => t.tool.ref.kind === "builtin");
 
   if (custom.error) {
     return (
@@ -43,6 +49,10 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
   const shown = tools.filter((t) =>
     `${t.name} ${t.description}`.toLowerCase().includes(search.toLowerCase()),
   );
+  const shownBuiltin = builtin.filter((t) =>
+    `${t.tool.ref.name} ${t.tool.title} ${t.tool.description}`.toLowerCase().includes(search.toLowerCase()),
+  );
+  const own = builtin.find((t) => selected === t.alias && !tools.some((c) => c.name === t.alias));
   const isNew = selected === newKey || tools.length === 0;
   const tool = isNew ? undefined : (tools.find((t) => t.name === selected) ?? tools[0]);
 
@@ -52,6 +62,15 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
     const news = newReach(t, { ...t, enabled });
     if (news.length > 0) setAsk({ name: t.name, news, go });
     else go();
+  };
+  /** Opens the editor for a new tool; what is written there already stays when it is of the same kind. */
+  const begin = (from: CustomTool | undefined) => {
+    const now = drafts[newKey];
+    if (!now || (now.tool.http !== undefined) !== (from !== undefined)) {
+      setDraft(newKey, from && { tool: from, parameters: pretty(from.parameters) });
+    }
+    setRound((n) => n + 1);
+    select(newKey);
   };
   const duplicate = (t: CustomTool) => {
     let name = `${t.name}_copy`;
@@ -86,9 +105,24 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
               onChange={(e) => setSearch(e.target.value)}
             />
           </div>
-          <Button variant="primary" onClick={() => select(newKey)}>
-            <Plus /> Add
-          </Button>
+          <Menu>
+            <MenuTrigger asChild>
+              <Button variant="primary">
+                <Plus /> Add
+              </Button>
+            </MenuTrigger>
+            <MenuContent align="end">
+              <MenuItem onSelect={() => begin(undefined)}>
+                <Braces aria-hidden /> JavaScript tool
+              </MenuItem>
+              <MenuItem onSelect={() => begin(blankConnector)}>
+                <Globe aria-hidden /> HTTP connector
+              </MenuItem>
+              <MenuItem onSelect={() => setImporting(true)}>
+                <FileInput aria-hidden /> Import from OpenAPI…
+              </MenuItem>
+            </MenuContent>
+          </Menu>
         </div>
         <ul className="min-h-0 flex-1 overflow-y-auto p-1.5" aria-label="Custom tools">
           {shown.map((t) => (
@@ -96,12 +130,12 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
               key={t.name}
               className={cn(
                 "flex items-center gap-1 rounded-md pr-2 hover:bg-hover",
-                t === tool && "bg-accent-soft hover:bg-accent-soft",
+                t === tool && !own && "bg-accent-soft hover:bg-accent-soft",
               )}
             >
               <button
                 type="button"
-                aria-current={t === tool ? "true" : undefined}
+                aria-current={t === tool && !own ? "true" : undefined}
                 onClick={() => select(t.name)}
                 className="grid min-h-11 min-w-0 flex-1 content-center rounded-md px-2 py-1 text-left"
               >
@@ -131,22 +165,58 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
             <li className="p-3 text-ink-2 text-sm">No tool matches “{search}”.</li>
           )}
         </ul>
+        {shownBuiltin.length > 0 && (
+          <>
+            <h3
+              id="builtin-tools"
+              className="border-line border-t px-3.5 pt-2 font-medium text-ink-2 text-xs"
+            >
+              Built-in
+            </h3>
+            <ul className="max-h-[45%] overflow-y-auto p-1.5" aria-labelledby="builtin-tools">
+              {shownBuiltin.map((t) => (
+                <li key={t.alias}>
+                  <button
+                    type="button"
+                    aria-current={t === own ? "true" : undefined}
+                    onClick={() => select(t.alias)}
+                    className={cn(
+                      "grid min-h-9 w-full content-center rounded-md px-2 py-1 text-left hover:bg-hover",
+                      t === own && "bg-accent-soft hover:bg-accent-soft",
+                    )}
+                  >
+                    <span className="truncate font-mono text-xs">{t.tool.ref.name}</span>
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
       </div>
       <div className="min-h-0 min-w-0 flex-1 overflow-y-auto p-5">
-        <CustomEditor
-          key={tool?.name ?? newKey}
-          draftKey={tool?.name ?? newKey}
-          tool={tool}
-          taken={tools.map((t) => t.name)}
-          onSave={async (next) => {
-            if (tool) await actions.update.mutateAsync({ name: tool.name, tool: next });
-            else await actions.add.mutateAsync(next);
-            select(next.name);
-          }}
-          onDuplicate={duplicate}
-          onRemove={tool ? () => remove(tool) : undefined}
-        />
+        {own ? (
+          <BuiltinTool key={own.alias} view={own} />
+        ) : (
+          <CustomEditor
+            key={tool?.name ?? `${newKey}${round}`}
+            draftKey={tool?.name ?? newKey}
+            tool={tool}
+            taken={tools.map((t) => t.name)}
+            onSave={async (next) => {
+              if (tool) await actions.update.mutateAsync({ name: tool.name, tool: next });
+              else await actions.add.mutateAsync(next);
+              select(next.name);
+            }}
+            onDuplicate={duplicate}
+            onRemove={tool ? () => remove(tool) : undefined}
+          />
+        )}
       </div>
+      <OpenAPIDialog
+        open={importing}
+        onClose={() => setImporting(false)}
+        onAdded={(first) => first && select(first)}
+      />
       <ReachDialog ask={ask} onClose={() => setAsk(undefined)} />
     </div>
   );

@@ -1,7 +1,29 @@
-import type { Capabilities } from "@/api/types";
+import type { Capabilities, Connector, ConnectorAuth } from "@/api/types";
+
+/** What a tool declares: one with code its capabilities, one without code its request. */
+type Declared = Capabilities & { http?: Connector };
+
+/** The name of the secret that a connector signs in with. */
+export function secretName(auth: ConnectorAuth): string | undefined {
+  return /^\$\{secret:([^{}$]*)\}$/.exec(auth.secret)?.[1];
+}
+
+/** The host of a request, which no argument can change. */
+function hostOf(c: Connector): string {
+  return /^[a-z]+:\/\/([^/?#]*)/i.exec(c.url)?.[1] ?? c.url;
+}
 
 /** What a tool may reach, one sentence each. */
-function sentences(c: Capabilities): string[] {
+function sentences(c: Declared): string[] {
+  if (c.http) {
+    const host = hostOf(c.http);
+    const secret = c.http.auth && secretName(c.http.auth);
+    return [
+      `Send requests to ${host}`,
+      ...(secret ? [`Send the secret ${secret} to ${host}`] : []),
+      ...(c.http.allowPrivate ? [`Reach ${host} also on this computer or a private network`] : []),
+    ];
+  }
   const each = (list: string[] | undefined, say: (name: string) => string) => (list ?? []).map(say);
   return [
     ...each(c.hosts, (h) => `Connect to ${h}`),
@@ -14,8 +36,8 @@ function sentences(c: Capabilities): string[] {
 
 /** What next may reach and before could not. A tool that was off, or was not there, could call tools only. */
 export function newReach(
-  before: (Capabilities & { enabled: boolean }) | undefined,
-  next: Capabilities & { enabled: boolean },
+  before: (Declared & { enabled: boolean }) | undefined,
+  next: Declared & { enabled: boolean },
 ): string[] {
   if (!next.enabled) return [];
   const had = new Set(sentences(before?.enabled ? before : {}));

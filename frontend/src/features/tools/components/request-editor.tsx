@@ -1,0 +1,182 @@
+import { useState } from "react";
+import type { Connector, ConnectorAuth } from "@/api/types";
+import { CodeEditor } from "@/components/code-editor";
+import { Field } from "@/components/ui/field";
+import { Input, NativeSelect } from "@/components/ui/input";
+import { parseJson, pretty } from "@/lib/json";
+import { secretName } from "../lib/reach";
+import { Pairs } from "./pairs";
+import { SecretField } from "./secret-field";
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+interface RequestEditorProps {
+  value: Connector;
+  /** The name of the secret to propose. */
+  proposed: string;
+  onChange: (value: Connector) => void;
+  onBodyProblem: (problem: string) => void;
+}
+
+/** The request of a tool without code. */
+export function RequestEditor({ value, proposed, onChange, onBodyProblem }: RequestEditorProps) {
+  const set = (change: Partial<Connector>) => onChange({ ...value, ...change });
+  const [body, setBody] = useState(() => (value.body === undefined ? "" : pretty(value.body)));
+  const [bodyProblem, setBodyProblem] = useState("");
+  const writeBody = (text: string) => {
+    setBody(text);
+    const parsed = text.trim() === "" ? { ok: true as const, value: undefined } : parseJson(text);
+    const problem = parsed.ok
+      ? ""
+      : `Body: line ${parsed.problem.line}, column ${parsed.problem.column}: ${parsed.problem.message}`;
+    setBodyProblem(problem);
+    onBodyProblem(problem);
+    if (parsed.ok) set({ body: parsed.value });
+  };
+  const { auth } = value;
+  const setAuth = (change: Partial<ConnectorAuth>) => auth && set({ auth: { ...auth, ...change } });
+  const hasBody = value.method !== "GET" && value.method !== "HEAD";
+  return (
+    <div className="grid grid-cols-1 gap-4">
+      <div className="grid grid-cols-[110px_minmax(0,1fr)] gap-2">
+        <Field label="Method">
+          {(ids) => (
+            <NativeSelect
+              {...ids}
+              value={value.method}
+              onChange={(e) => {
+                const method = e.target.value;
+                if (method === "GET" || method === "HEAD") {
+                  setBody("");
+                  setBodyProblem("");
+                  onBodyProblem("");
+                  set({ method, body: undefined, bodyAs: undefined });
+                } else set({ method });
+              }}
+            >
+              {methods.map((m) => (
+                <option key={m}>{m}</option>
+              ))}
+            </NativeSelect>
+          )}
+        </Field>
+        <Field label="URL" hint="{{name}} stands for an argument, behind the host only.">
+          {(ids) => (
+            <Input
+              {...ids}
+              className="font-mono text-xs"
+              placeholder="https://api.example.com/users/{{id}}"
+              value={value.url}
+              onChange={(e) => set({ url: e.target.value.trim() })}
+            />
+          )}
+        </Field>
+      </div>
+      <Pairs label="Query" one="parameter" value={value.query} onChange={(query) => set({ query })} />
+      <Pairs label="Headers" one="header" value={value.headers} onChange={(headers) => set({ headers })} />
+      {hasBody && (
+        <div className="grid grid-cols-1 gap-1">
+          <div className="flex items-center justify-between gap-2">
+            <span className="font-medium text-sm">Body</span>
+            <NativeSelect
+              aria-label="Send the body as"
+              className="w-32"
+              value={value.bodyAs ?? "json"}
+              onChange={(e) => set({ bodyAs: e.target.value === "json" ? undefined : e.target.value })}
+            >
+              <option value="json">JSON</option>
+              <option value="form">Form</option>
+              <option value="text">Text</option>
+            </NativeSelect>
+          </div>
+          <CodeEditor
+            language="json"
+            label="Body as JSON"
+            className="h-28"
+            invalid={bodyProblem !== ""}
+            describedBy="body-about"
+            value={body}
+            onChange={writeBody}
+          />
+          <p id="body-about" className={bodyProblem ? "text-danger text-xs" : "text-ink-3 text-xs"}>
+            {bodyProblem ||
+              'A text that is one placeholder, such as "{{count}}", becomes the argument with its type; one that is not given is left out.'}
+          </p>
+        </div>
+      )}
+      <fieldset className="grid grid-cols-1 gap-2">
+        <legend className="mb-1 font-medium text-sm">Signing in</legend>
+        <NativeSelect
+          aria-label="How to sign in"
+          value={auth?.type ?? ""}
+          onChange={(e) => {
+            const type = e.target.value as ConnectorAuth["type"] | "";
+            set({
+              auth: type
+                ? {
+                    type,
+                    secret: auth?.secret ?? `\${secret:${proposed}}`,
+                    name: auth?.name,
+                    user: auth?.user,
+                  }
+                : undefined,
+            });
+          }}
+        >
+          <option value="">Not at all</option>
+          <option value="bearer">Bearer token</option>
+          <option value="basic">User and password (basic)</option>
+          <option value="header">Key in a header</option>
+          <option value="query">Key in the query</option>
+        </NativeSelect>
+        {auth && (
+          <>
+            {(auth.type === "header" || auth.type === "query") && (
+              <Input
+                aria-label={auth.type === "header" ? "Name of the header" : "Name of the query parameter"}
+                className="font-mono text-xs"
+                placeholder={auth.type === "header" ? "X-Api-Key" : "api_key"}
+                value={auth.name ?? ""}
+                onChange={(e) => setAuth({ name: e.target.value.trim() })}
+              />
+            )}
+            {auth.type === "basic" && (
+              <Input
+                aria-label="User"
+                autoComplete="off"
+                value={auth.user ?? ""}
+                onChange={(e) => setAuth({ user: e.target.value })}
+              />
+            )}
+            <SecretField
+              name={secretName(auth) ?? ""}
+              onName={(name) => setAuth({ secret: `\${secret:${name}}` })}
+            />
+          </>
+        )}
+      </fieldset>
+      <Field
+        label="Keep of the answer"
+        hint="A path into a JSON answer: items.0.name, or items.#.name for all. Empty keeps everything."
+      >
+        {(ids) => (
+          <Input
+            {...ids}
+            className="font-mono text-xs"
+            value={value.pick ?? ""}
+            onChange={(e) => set({ pick: e.target.value.trim() || undefined })}
+          />
+        )}
+      </Field>
+      <label className="flex items-start gap-2 text-sm">
+        <input
+          type="checkbox"
+          className="mt-0.5 accent-(--accent)"
+          checked={value.allowPrivate ?? false}
+          onChange={(e) => set({ allowPrivate: e.target.checked || undefined })}
+        />
+        The host may lead to this computer or a private network
+      </label>
+    </div>
+  );
+}
