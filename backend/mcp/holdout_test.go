@@ -270,6 +270,9 @@ func TestHTTPAnswersThatAreNone(t *testing.T) {
 					if code == core.CodeTimeout {
 						calls = 1 // its end may cost the session
 					}
+					if fault == testmcp.DiesAtBody {
+						calls = crashes + 1
+					}
 					for range calls {
 						patience := 30 * time.Second
 						if code == core.CodeTimeout {
@@ -281,6 +284,7 @@ func TestHTTPAnswersThatAreNone(t *testing.T) {
 						require.Error(t, err)
 						assert.Equal(t, code, core.CodeOf(err), "%v", err)
 					}
+					assert.NotEqual(t, core.StateCrashLoop, w.status("s").State, "a host is asked again by itself")
 					_ = w.Reconnect(context.Background(), "s") // some of them cost the session
 					require.True(t, eventually(5*time.Second, func() bool { return w.Refresh(context.Background(), "s") == nil }), "other requests work as before")
 					assert.Greater(t, h.Count("tools/list"), lists)
