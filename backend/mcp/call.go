@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"syscall"
 	"time"
 
 	"patchbay/backend/core"
@@ -100,7 +102,7 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 				continue
 			}
 		}
-		if errors.Is(err, errLost) && !again && ctx.Err() == nil && harmless(t) {
+		if (errors.Is(err, errLost) || broke(he)) && !again && ctx.Err() == nil && harmless(t) {
 			k.send(core.Chunk{Kind: core.ChunkStatus, Message: "The connection with " + s.spec.Name + " was lost. Calling again."})
 			select { // the end of the link follows that of its transport
 			case <-l.lost:
@@ -111,6 +113,12 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 		}
 		return core.ToolResult{}, s.explainCall(ctx, l, ref, err)
 	}
+}
+
+// broke reports whether an HTTP connection ended under a request, as those do
+// that a server closes when they were idle for it too long.
+func broke(he *httpError) bool {
+	return he != nil && he.status == 0 && (errors.Is(he.err, syscall.ECONNRESET) || errors.Is(he.err, syscall.EPIPE) || errors.Is(he.err, io.EOF))
 }
 
 // waitTick is how often a call that waits for its server says so.

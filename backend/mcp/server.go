@@ -240,7 +240,7 @@ func (s *server) keep(ctx context.Context) {
 				losses = losses[1:]
 			}
 			starting = core.StateReconnecting
-			if len(losses) >= crashes {
+			if len(losses) >= crashes && s.spec.Transport == core.TransportStdio { // starting a process costs; asking a host later does not
 				de := &dialError{state: core.StateCrashLoop, fix: core.FixShowLog, detail: l.tail(&s.log.secrets)}
 				de.message = fmt.Sprintf("%s crashed %d times within %s and was stopped. %s", s.spec.Name, len(losses), seconds(crashWindow), reason)
 				s.await(ctx, de)

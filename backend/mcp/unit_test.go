@@ -193,3 +193,34 @@ func TestNamesInHeaders(t *testing.T) {
 		assert.Equal(t, want, needsEncoding(name), name)
 	}
 }
+
+// What a line holds beside a message must not cost the message, and what was
+// only quoted must not count as said.
+func TestSalvage(t *testing.T) {
+	t.Parallel()
+	const answer, news, request = `{"jsonrpc":"2.0","id":1,"result":{"a":"}{"}}`, `{"jsonrpc":"2.0","method":"n"}`, `{"jsonrpc":"2.0","id":1,"method":"m"}`
+	for line, want := range map[string][]string{
+		answer + news:                                {answer, news},
+		"{a} log {}: " + answer + " {done":           {answer},
+		"received " + request:                        nil,
+		`{"jsonrpc":"2.0","id":2,"result":` + answer: nil,
+		`{"quoted":` + answer + `}`:                  nil,
+		"no message at all {}":                       nil,
+		strings.Repeat("{", 100) + answer:            nil,
+	} {
+		var got []string
+		for _, m := range salvage([]byte(line)) {
+			got = append(got, string(m))
+		}
+		assert.Equal(t, want, got, line)
+	}
+	for id, want := range map[string]int64{`7`: 7, `"7"`: 7, `7.0`: 7, `7e1`: 70, `1.5`: -1, `null`: -1, `"x"`: -1, `NaN`: -1, `1e300`: -1} {
+		n, ok := number([]byte(id))
+		if want < 0 {
+			assert.False(t, ok, id)
+		} else {
+			assert.True(t, ok, id)
+			assert.Equal(t, want, n, id)
+		}
+	}
+}

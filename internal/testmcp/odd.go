@@ -116,11 +116,13 @@ func storm(send func(message)) {
 // oddWriter plays the faults that a response has beside its content.
 type oddWriter struct {
 	http.ResponseWriter
-	o  Options
-	gz *gzip.Writer
+	o     Options
+	gz    *gzip.Writer
+	wrote bool // the headers
 }
 
 func (w *oddWriter) WriteHeader(code int) {
+	w.wrote = true
 	h := w.Header()
 	if w.o.has(Charset) {
 		switch h.Get("Content-Type") {
@@ -141,10 +143,8 @@ func (w *oddWriter) WriteHeader(code int) {
 }
 
 func (w *oddWriter) Write(p []byte) (int, error) {
-	if w.o.has(Charset) || w.o.has(PlainText) || w.o.has(Gzip) {
-		if w.gz == nil && w.Header().Get("Content-Encoding") == "" {
-			w.WriteHeader(http.StatusOK)
-		}
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
 	}
 	if w.gz != nil {
 		n, err := w.gz.Write(p)
