@@ -167,6 +167,11 @@ func (a *App) ToolsGet(callID, input string) (string, error) {
 	return a.call("tools:get", callID, input)
 }
 
+// ToolsGetApproval carries the channel tools:getApproval into the window.
+func (a *App) ToolsGetApproval(callID, input string) (string, error) {
+	return a.call("tools:getApproval", callID, input)
+}
+
 // ToolsGetCustom carries the channel tools:getCustom into the window.
 func (a *App) ToolsGetCustom(callID, input string) (string, error) {
 	return a.call("tools:getCustom", callID, input)
@@ -197,6 +202,11 @@ func (a *App) ToolsRestore(callID, input string) (string, error) {
 	return a.call("tools:restore", callID, input)
 }
 
+// ToolsRestoreApproval carries the channel tools:restoreApproval into the window.
+func (a *App) ToolsRestoreApproval(callID, input string) (string, error) {
+	return a.call("tools:restoreApproval", callID, input)
+}
+
 // ToolsRestoreVersion carries the channel tools:restoreVersion into the window.
 func (a *App) ToolsRestoreVersion(callID, input string) (string, error) {
 	return a.call("tools:restoreVersion", callID, input)
@@ -205,6 +215,11 @@ func (a *App) ToolsRestoreVersion(callID, input string) (string, error) {
 // ToolsSaveRequest carries the channel tools:saveRequest into the window.
 func (a *App) ToolsSaveRequest(callID, input string) (string, error) {
 	return a.call("tools:saveRequest", callID, input)
+}
+
+// ToolsSetApproval carries the channel tools:setApproval into the window.
+func (a *App) ToolsSetApproval(callID, input string) (string, error) {
+	return a.call("tools:setApproval", callID, input)
 }
 
 // ToolsTestCustom carries the channel tools:testCustom into the window.

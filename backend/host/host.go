@@ -38,6 +38,10 @@ import (
 // Version is the product's version.
 const Version = "0.1.0"
 
+// lookForChoices is how often a program that stays looks whether another one,
+// such as the command line, changed the approvals of tools.
+const lookForChoices = 2 * time.Second
+
 // customSource is the catalog's name for the tools of tools.json.
 const customSource = "custom"
 
@@ -72,12 +76,13 @@ type Host struct {
 	Dispatcher *api.Dispatcher
 	Logger     *slog.Logger
 
-	stay   bool
-	store  *store.Store
-	log    *timberjack.Logger
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	stay    bool
+	store   *store.Store
+	choices *approval.Choices
+	log     *timberjack.Logger
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
 
 	apply   sync.Mutex
 	started bool // guarded by apply
@@ -132,7 +137,11 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		StateDir: h.Paths.State, CacheDir: filepath.Join(h.Paths.Data, "servers"),
 		Asker: asker, Tokens: secrets,
 	})
-	rules := policy.Default()
+	if h.choices, err = approval.NewChoices(ctx, h.store.App, func() { emit(event.ToolsChanged{}) }); err != nil {
+		return h, err
+	}
+	h.Catalog.Blocked = h.choices.Blocked
+	rules := policy.Default().With(h.choices)
 	desk := approval.NewDesk(emit, o.Answer)
 	h.Custom = custom.New(custom.Options{
 		Caller: scripts{h}, Secret: secrets.Get, Logger: h.Logger, Timeout: o.Limits.Idle,
@@ -163,7 +172,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.mcpOptions(secrets)),
-		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.Custom, h.store.App, h.configChanged),
+		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.choices, h.Custom, h.store.App, h.configChanged),
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),
 		Approvals: api.NewApprovals(desk),
@@ -184,6 +193,9 @@ func (h *Host) Start() {
 	h.apply.Unlock()
 	if h.stay {
 		h.Servers.LearnPath()
+		h.wg.Go(func() {
+			h.choices.Follow(h.ctx, lookForChoices, func(err error) { h.Logger.Warn("the approvals of tools cannot be read anew", "err", err) })
+		})
 	}
 	h.configChanged()
 	h.wg.Go(func() {

@@ -56,6 +56,7 @@ import type {
   SendOutput,
   ServerView,
   ServersView,
+  SetApprovalInput,
   SetServerEnabledInput,
   SetToolsEnabledInput,
   SettingsView,
@@ -63,6 +64,8 @@ import type {
   TestCustomInput,
   TestReport,
   TestServerInput,
+  ToolApprovalDetail,
+  ToolInput,
   ToolsView,
   UndoInput,
   UpdateConversationInput,
@@ -174,6 +177,9 @@ export const tools = {
   /** tools:get */
   get: (options?: CallOptions): Promise<ToolsView> =>
     call<ToolsView>("tools:get", "ToolsGet", {}, options),
+  /** tools:getApproval */
+  getApproval: (input: ToolInput, options?: CallOptions): Promise<ToolApprovalDetail> =>
+    call<ToolApprovalDetail>("tools:getApproval", "ToolsGetApproval", input, options),
   /** tools:getCustom */
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
@@ -192,12 +198,18 @@ export const tools = {
   /** tools:restore */
   restore: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restore", "ToolsRestore", input, options),
+  /** tools:restoreApproval */
+  restoreApproval: (input: UndoInput, options?: CallOptions): Promise<void> =>
+    call<void>("tools:restoreApproval", "ToolsRestoreApproval", input, options),
   /** tools:restoreVersion */
   restoreVersion: (input: RestoreVersionInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restoreVersion", "ToolsRestoreVersion", input, options),
   /** tools:saveRequest */
   saveRequest: (input: SaveRequestInput, options?: CallOptions): Promise<SavedRequestsView> =>
     call<SavedRequestsView>("tools:saveRequest", "ToolsSaveRequest", input, options),
+  /** tools:setApproval */
+  setApproval: (input: SetApprovalInput, options?: CallOptions): Promise<Removed> =>
+    call<Removed>("tools:setApproval", "ToolsSetApproval", input, options),
   /** tools:testCustom */
   testCustom: (input: TestCustomInput, options?: CallOptions): Promise<ExecuteOutput> =>
     call<ExecuteOutput>("tools:testCustom", "ToolsTestCustom", input, options),

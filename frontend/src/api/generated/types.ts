@@ -165,6 +165,9 @@ export interface Approval {
     requestedAt: string; // RFC 3339
 }
 
+// From core/approval.go
+export type ApprovalChoice = "allow" | "ask" | "block" | "";
+
 // From event/event.go
 /**
  * ApprovalRequested says that a call waits for a person.
@@ -1618,6 +1621,22 @@ export interface ServersView {
 
 // From wire/types.go
 /**
+ * SetApprovalInput sets what a person chose for tools, all or none.
+ */
+export interface SetApprovalInput {
+    /**
+     * Refs name the tools. To allow them each needs the digest that was seen.
+     */
+    refs: ToolRef[];
+    choice: ApprovalChoice; // "" lets the rules decide again
+    /**
+     * AcceptRisk says that the person was told which of them are of high risk.
+     */
+    acceptRisk?: boolean;
+}
+
+// From wire/types.go
+/**
  * SetServerEnabledInput switches a server on or off for good.
  */
 export interface SetServerEnabledInput {
@@ -1767,6 +1786,43 @@ export interface Tool {
     broken?: string;
 }
 
+// From core/approval.go
+/**
+ * ToolApproval is the choice for one tool, and the definition it was made for.
+ */
+export interface ToolApproval {
+    choice: ApprovalChoice;
+    since: string; // RFC 3339
+    /**
+     * Tool is the tool as it was when the person chose; its Ref says which.
+     */
+    tool: Tool;
+}
+
+// From wire/types.go
+/**
+ * ToolApprovalDetail is a choice with what it was made for.
+ */
+export interface ToolApprovalDetail {
+    approval: ToolApprovalView;
+    then?: Tool; // as it was allowed; nil unless it was
+    now?: Tool; // nil when there is no such tool now
+}
+
+// From wire/types.go
+/**
+ * ToolApprovalView is what a person chose for all calls of a tool.
+ */
+export interface ToolApprovalView {
+    choice: ApprovalChoice; // "": the rules decide
+    since?: string; // RFC 3339; "" without a choice
+    /**
+     * Changed says that the tool was allowed and has another definition now, so
+     * that the rules decide.
+     */
+    changed?: boolean;
+}
+
 // From core/tool.go
 /**
  * ToolCall asks for one run of one tool.
@@ -1794,6 +1850,14 @@ export interface ToolCall {
 
 // From core/chat.go
 export type ToolChoice = "all" | "none" | "some";
+
+// From wire/types.go
+/**
+ * ToolInput names a tool; its definition does not matter.
+ */
+export interface ToolInput {
+    ref: ToolRef;
+}
 
 // From core/tool.go
 export type ToolKind = "builtin" | "custom" | "feature" | "mcp";
@@ -1859,6 +1923,11 @@ export interface ToolView {
      * Decision is what the policy says before the arguments are known.
      */
     decision: Decision;
+    /**
+     * Inherited is what it would say without Approval.
+     */
+    inherited: Decision;
+    approval: ToolApprovalView;
     /**
      * Available says whether a call could be made now.
      */
