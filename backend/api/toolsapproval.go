@@ -82,8 +82,8 @@ func (t *Tools) RestoreApproval(ctx context.Context, in wire.UndoInput) error {
 	return err
 }
 
-// GetApproval returns what was chosen for a tool, with its definition of then
-// and of now.
+// GetApproval returns what was chosen for a tool, with its definition of
+// then and of now.
 func (t *Tools) GetApproval(_ context.Context, in wire.ToolInput) (wire.ToolApprovalDetail, error) {
 	ref := in.Ref
 	ref.Digest = ""
@@ -99,7 +99,7 @@ func (t *Tools) GetApproval(_ context.Context, in wire.ToolInput) (wire.ToolAppr
 	case ok:
 		out.Approval = wire.ToolApprovalView{Choice: a.Choice, Since: a.Since, Changed: err == nil && a.Changed(e.Tool.Ref.Digest)}
 		if a.Choice == core.ChoiceAllow {
-			out.Then = &a.Tool
+			out.Allowed = &a.Tool
 		}
 	}
 	return out, nil

@@ -197,7 +197,7 @@ func TestApprovalOfATool(t *testing.T) {
 	require.True(t, v.Approval.Changed)
 	detail, err := f.GetApproval(ctx, wire.ToolInput{Ref: old})
 	require.NoError(t, err)
-	require.Equal(t, old, detail.Then.Ref)
+	require.Equal(t, old, detail.Allowed.Ref)
 	require.Equal(t, v.Tool.Ref, detail.Now.Ref)
 	_, err = f.SetApproval(ctx, wire.SetApprovalInput{Refs: []core.ToolRef{old}, Choice: core.ChoiceAllow})
 	require.Equal(t, core.CodeConflict, core.CodeOf(err), "what the person saw is not what would be allowed")

@@ -300,8 +300,8 @@ type SetApprovalInput struct {
 // ToolApprovalDetail is a choice with what it was made for.
 type ToolApprovalDetail struct {
 	Approval ToolApprovalView `json:"approval"`
-	Then     *core.Tool       `json:"then,omitempty"` // as it was allowed; nil unless it was
-	Now      *core.Tool       `json:"now,omitempty"`  // nil when there is no such tool now
+	Allowed  *core.Tool       `json:"allowed,omitempty"` // as it was then; nil unless it was allowed
+	Now      *core.Tool       `json:"now,omitempty"`     // nil when there is no such tool now
 }
 
 // ToolInput names a tool; its definition does not matter.

@@ -18,6 +18,8 @@ export const keys = {
     list: () => ["tools", "list"] as const,
     custom: () => ["tools", "custom"] as const,
     versions: (name: string) => ["tools", "versions", name] as const,
+    approval: (ref: { kind: string; server?: string; name: string; digest?: string }) =>
+      ["tools", "approval", ref] as const,
     check: (code: string) => ["check", code] as const,
   },
   chat: {

@@ -19,11 +19,13 @@ import type {
   ReviewServersInput,
   SaveProviderInput,
   SendInput,
+  SetApprovalInput,
   SetServerEnabledInput,
   SetToolsEnabledInput,
   SettingsView,
   TestCustomInput,
   TestReport,
+  ToolInput,
   UpdateConversationInput,
   UpdateServerInput,
   UpdateToolInput,
@@ -202,6 +204,26 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       };
     },
     "tools:get": () => ({ tools: state.tools, features: [] }),
+    "tools:setApproval": (i: SetApprovalInput) => {
+      state.tools = state.tools.map((t) =>
+        i.refs.some((r) => r.server === t.tool.ref.server && r.name === t.tool.ref.name)
+          ? { ...t, approval: { choice: i.choice } }
+          : t,
+      );
+      wire.emit("tools:changed", {});
+      return { undoId: "approval" };
+    },
+    "tools:restoreApproval": () => undefined,
+    "tools:getApproval": (i: ToolInput) => {
+      const view = state.tools.find((t) => t.tool.ref.name === i.ref.name);
+      if (!view) throw new CallError("not_found", `There is no tool ${i.ref.name}.`);
+      // As if it had said less of itself when it was allowed.
+      return {
+        approval: view.approval,
+        now: view.tool,
+        allowed: { ...view.tool, description: "Reads a file." },
+      };
+    },
     "tools:getCustom": () => ({ tools: state.custom }),
     "tools:add": (i: CustomTool) => void state.custom.push(i),
     "tools:update": (i: UpdateToolInput) => {

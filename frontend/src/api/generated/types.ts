@@ -1805,7 +1805,7 @@ export interface ToolApproval {
  */
 export interface ToolApprovalDetail {
     approval: ToolApprovalView;
-    then?: Tool; // as it was allowed; nil unless it was
+    allowed?: Tool; // as it was then; nil unless it was allowed
     now?: Tool; // nil when there is no such tool now
 }
 

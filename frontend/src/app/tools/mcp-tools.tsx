@@ -19,7 +19,7 @@ import {
   useServersStore,
 } from "@/features/servers";
 import { useSettings } from "@/features/settings";
-import { ToolList, toolKey, useToolsStore } from "@/features/tools";
+import { ApprovalBulk, ApprovalSelect, ToolList, toolKey, useToolsStore } from "@/features/tools";
 import { cn } from "@/lib/cn";
 import { pretty } from "@/lib/json";
 import { meter } from "@/lib/tokens";
@@ -189,6 +189,8 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           onServer={() => set({ tab: "activity" })}
           off={off}
           onToggle={(tools, on) => toggleTools(current.spec.name, tools, on)}
+          control={(view) => <ApprovalSelect view={view} />}
+          bulk={(shown, which) => <ApprovalBulk tools={shown} which={which} />}
         />
       }
       resourcesPanel={

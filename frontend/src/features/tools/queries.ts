@@ -2,7 +2,13 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { tools } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
 import { newCallId } from "@/api/transport";
-import type { CustomTool, RestoreVersionInput, ToolRef, UpdateToolInput } from "@/api/types";
+import type {
+  CustomTool,
+  RestoreVersionInput,
+  SetApprovalInput,
+  ToolRef,
+  UpdateToolInput,
+} from "@/api/types";
 
 const catalog = () => queryOptions({ queryKey: keys.tools.list(), queryFn: () => tools.get() });
 
@@ -50,6 +56,26 @@ export function useCustomToolActions() {
       onSettled: refresh,
     }),
     restore: useMutation({ mutationFn: (undoId: string) => tools.restore({ undoId }), onSettled: refresh }),
+  };
+}
+
+/** What a person chose for a tool, with its definition of then and of now. */
+export function useApproval(ref: ToolRef) {
+  return useQuery({ queryKey: keys.tools.approval(ref), queryFn: () => tools.getApproval({ ref }) });
+}
+
+export function useApprovalActions() {
+  const client = useQueryClient();
+  const refresh = () => client.invalidateQueries({ queryKey: keys.tools.all });
+  return {
+    set: useMutation({
+      mutationFn: (input: SetApprovalInput) => tools.setApproval(input),
+      onSettled: refresh,
+    }),
+    undo: useMutation({
+      mutationFn: (undoId: string) => tools.restoreApproval({ undoId }),
+      onSettled: refresh,
+    }),
   };
 }
 

@@ -17,7 +17,7 @@ import { StatusIcon } from "@/components/status-icon";
 import { toastDone, toastError } from "@/components/toast";
 import { Badge, toneText } from "@/components/ui/badge";
 import { Button, IconButton } from "@/components/ui/button";
-import { Menu, MenuContent, MenuItem, MenuSeparator, MenuTrigger } from "@/components/ui/menu";
+import { Menu, MenuContent, MenuItem, MenuSeparator, MenuTrigger, useAfterMenu } from "@/components/ui/menu";
 import { Switch } from "@/components/ui/switch";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
 import { useNow } from "@/components/use-now";
@@ -84,6 +84,7 @@ export function ServerDetails(props: ServerDetailsProps) {
 
   const [exporting, setExporting] = useState(false);
   const signIn = useSignIn(spec.name);
+  const menu = useAfterMenu();
   const fix = () => {
     switch (fixName) {
       case "sign_in":
@@ -162,7 +163,7 @@ export function ServerDetails(props: ServerDetailsProps) {
                   <Ellipsis />
                 </IconButton>
               </MenuTrigger>
-              <MenuContent align="end">
+              <MenuContent align="end" onCloseAutoFocus={menu.onCloseAutoFocus}>
                 <MenuItem onSelect={onDuplicate}>
                   <Copy /> Duplicate
                 </MenuItem>
@@ -175,7 +176,7 @@ export function ServerDetails(props: ServerDetailsProps) {
                 >
                   <Copy /> Copy as JSON
                 </MenuItem>
-                <MenuItem onSelect={() => setExporting(true)}>
+                <MenuItem onSelect={() => menu.later(() => setExporting(true))}>
                   <Share /> Export to…
                 </MenuItem>
                 {spec.transport !== "stdio" && (
