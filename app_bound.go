@@ -325,6 +325,21 @@ func (a *App) ModelsSaveProvider(callID, input string) (string, error) {
 	return a.call("models:saveProvider", callID, input)
 }
 
+// SecretsList carries the channel secrets:list into the window.
+func (a *App) SecretsList(callID, input string) (string, error) {
+	return a.call("secrets:list", callID, input)
+}
+
+// SecretsRemove carries the channel secrets:remove into the window.
+func (a *App) SecretsRemove(callID, input string) (string, error) {
+	return a.call("secrets:remove", callID, input)
+}
+
+// SecretsSave carries the channel secrets:save into the window.
+func (a *App) SecretsSave(callID, input string) (string, error) {
+	return a.call("secrets:save", callID, input)
+}
+
 // SettingsGet carries the channel settings:get into the window.
 func (a *App) SettingsGet(callID, input string) (string, error) {
 	return a.call("settings:get", callID, input)

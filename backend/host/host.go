@@ -179,6 +179,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Questions: api.NewQuestions(questions),
 		Audit:     api.NewAudit(h.store.Audit, desk),
 		Models:    api.NewModels(h.Models, h.store.App),
+		Secrets:   api.NewSecrets(secrets, h.Config, h.Servers, emit),
 		Settings:  api.NewSettings(h.store.App, h.Config, info, secrets.Where, h.Catalog.SetNaming, emit),
 	}
 	h.Dispatcher = api.NewDispatcher(h.ctx, h.Facades, h.Logger)

@@ -91,6 +91,7 @@ var owners = map[string][]string{
 	"golang.org/x/text/":                     {"backend/config/bundle", "backend/tools"},
 	"github.com/adrg/xdg":                    {"backend/host"},
 	"github.com/alecthomas/kong":             {"cmd/patchbay"},
+	"golang.org/x/term":                      {"cmd/patchbay"},
 	"github.com/coder/websocket":             {"backend/api/rpc"},
 }
 

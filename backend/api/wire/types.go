@@ -562,3 +562,40 @@ type FinishSignInInput struct {
 	Name        string `json:"name"`
 	CallbackURL string `json:"callbackUrl"`
 }
+
+// SecretsView is every secret of servers and custom tools, by name. No values.
+type SecretsView struct {
+	Secrets []SecretView `json:"secrets"`
+}
+
+// SecretView is the name of a secret and who uses it.
+type SecretView struct {
+	Name string `json:"name"`
+	// Kept is false for a name that is referred to and has no value yet.
+	Kept   bool        `json:"kept"`
+	UsedBy []SecretUse `json:"usedBy"`
+}
+
+// SecretUse names a server or a custom tool; one of the two is set.
+type SecretUse struct {
+	Server string `json:"server,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+}
+
+// SaveSecretInput is a value to keep. It never comes back.
+type SaveSecretInput struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// SavedSecret says what runs with the old value.
+type SavedSecret struct {
+	Restart []string `json:"restart"` // servers to reconnect
+}
+
+// RemoveSecretInput names a secret to forget.
+type RemoveSecretInput struct {
+	Name string `json:"name"`
+	// EvenIfUsed says that the person was told who uses it.
+	EvenIfUsed bool `json:"evenIfUsed,omitempty"`
+}

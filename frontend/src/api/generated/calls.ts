@@ -41,6 +41,7 @@ import type {
   ProvidersView,
   QuestionsView,
   RemoveSavedInput,
+  RemoveSecretInput,
   Removed,
   ResolveInput,
   ResourceInput,
@@ -50,8 +51,11 @@ import type {
   ReviewsView,
   SaveProviderInput,
   SaveRequestInput,
+  SaveSecretInput,
   SavedRequestsInput,
   SavedRequestsView,
+  SavedSecret,
+  SecretsView,
   SendInput,
   SendOutput,
   ServerView,
@@ -291,6 +295,18 @@ export const models = {
   /** models:saveProvider */
   saveProvider: (input: SaveProviderInput, options?: CallOptions): Promise<Provider> =>
     call<Provider>("models:saveProvider", "ModelsSaveProvider", input, options),
+} as const;
+
+export const secrets = {
+  /** secrets:list */
+  list: (options?: CallOptions): Promise<SecretsView> =>
+    call<SecretsView>("secrets:list", "SecretsList", {}, options),
+  /** secrets:remove */
+  remove: (input: RemoveSecretInput, options?: CallOptions): Promise<void> =>
+    call<void>("secrets:remove", "SecretsRemove", input, options),
+  /** secrets:save */
+  save: (input: SaveSecretInput, options?: CallOptions): Promise<SavedSecret> =>
+    call<SavedSecret>("secrets:save", "SecretsSave", input, options),
 } as const;
 
 export const settings = {

@@ -1101,6 +1101,18 @@ export interface RemoveSavedInput {
 
 // From wire/types.go
 /**
+ * RemoveSecretInput names a secret to forget.
+ */
+export interface RemoveSecretInput {
+    name: string;
+    /**
+     * EvenIfUsed says that the person was told who uses it.
+     */
+    evenIfUsed?: boolean;
+}
+
+// From wire/types.go
+/**
  * Removed lets the person take a removal back.
  */
 export interface Removed {
@@ -1345,6 +1357,15 @@ export interface SaveRequestInput {
 
 // From wire/types.go
 /**
+ * SaveSecretInput is a value to keep. It never comes back.
+ */
+export interface SaveSecretInput {
+    name: string;
+    value: string;
+}
+
+// From wire/types.go
+/**
  * SavedRequest are arguments that a person keeps for a tool.
  */
 export interface SavedRequest {
@@ -1370,11 +1391,49 @@ export interface SavedRequestsView {
 
 // From wire/types.go
 /**
+ * SavedSecret says what runs with the old value.
+ */
+export interface SavedSecret {
+    restart: string[]; // servers to reconnect
+}
+
+// From wire/types.go
+/**
  * SecretPlace is a value in clear.
  */
 export interface SecretPlace {
     place: string; // "env.TOKEN"
     what: string; // "a GitHub token"
+}
+
+// From wire/types.go
+/**
+ * SecretUse names a server or a custom tool; one of the two is set.
+ */
+export interface SecretUse {
+    server?: string;
+    tool?: string;
+}
+
+// From wire/types.go
+/**
+ * SecretView is the name of a secret and who uses it.
+ */
+export interface SecretView {
+    name: string;
+    /**
+     * Kept is false for a name that is referred to and has no value yet.
+     */
+    kept: boolean;
+    usedBy: SecretUse[];
+}
+
+// From wire/types.go
+/**
+ * SecretsView is every secret of servers and custom tools, by name. No values.
+ */
+export interface SecretsView {
+    secrets: SecretView[];
 }
 
 // From wire/types.go
