@@ -132,7 +132,7 @@ test("approval of each tool with the keyboard: allow, risk, change, review, bloc
   await page.getByRole("button", { name: "Reconnect", exact: true }).click();
   await details.getByText("1 tool changed since you allowed it").waitFor();
   await details.getByRole("button", { name: "Approval of move_box: Asks first, by the rules" }).waitFor();
-  await tabTo(page, /^Review move_box/);
+  await tabTo(page, /^Changed: review move_box/);
   await page.keyboard.press("Enter");
   const review = page.getByRole("dialog", { name: "move_box changed since you allowed it" });
   await review.getByText("and reads your mail").first().waitFor();

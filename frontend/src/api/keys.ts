@@ -35,6 +35,7 @@ export const keys = {
     providers: () => ["models", "providers"] as const,
     of: (providerId: string) => ["models", "of", providerId] as const,
   },
+  secrets: { all: ["secrets"] as const },
   audit: { all: ["audit"] as const },
   settings: {
     all: ["settings"] as const,

@@ -332,6 +332,15 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       const all = state.audit.filter((r) => !i.before || r.seq < i.before);
       return { records: all.slice(0, i.limit || 100), more: all.length > (i.limit || 100) };
     },
+    "secrets:list": () => ({
+      secrets: [
+        { name: "github/GITHUB_TOKEN", kept: true, usedBy: [{ server: "github" }] },
+        { name: "old/API_KEY", kept: true, usedBy: [] },
+        { name: "weather/KEY", kept: false, usedBy: [{ tool: "weather" }] },
+      ],
+    }),
+    "secrets:save": () => ({ restart: [] }),
+    "secrets:remove": () => undefined,
     "settings:get": () => state.settings,
     "settings:update": (i: SettingsView) => {
       state.settings = i;

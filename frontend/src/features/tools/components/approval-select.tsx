@@ -93,7 +93,7 @@ export function ApprovalSelect({ view }: { view: ToolView }) {
         <Button
           size="sm"
           className="text-warning"
-          aria-label={`Review ${name}: changed since you allowed it`}
+          aria-label={`Changed: review ${name}`}
           onClick={() => setReviewing(true)}
         >
           <FileDiff /> Changed: review
