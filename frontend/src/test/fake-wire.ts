@@ -167,6 +167,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       serversChanged(i.name);
       return s;
     },
+    "mcp:refreshTools": () => undefined,
     "mcp:reconnectServer": () => undefined,
     "mcp:disconnectServer": () => undefined,
     "mcp:getActivity": (i: ActivityInput) => ({ entries: activity.filter((a) => a.seq > (i.after ?? 0)) }),
