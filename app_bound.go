@@ -172,6 +172,11 @@ func (a *App) ToolsGet(callID, input string) (string, error) {
 	return a.call("tools:get", callID, input)
 }
 
+// ToolsGetApproval carries the channel tools:getApproval into the window.
+func (a *App) ToolsGetApproval(callID, input string) (string, error) {
+	return a.call("tools:getApproval", callID, input)
+}
+
 // ToolsGetCustom carries the channel tools:getCustom into the window.
 func (a *App) ToolsGetCustom(callID, input string) (string, error) {
 	return a.call("tools:getCustom", callID, input)
@@ -212,6 +217,11 @@ func (a *App) ToolsRestore(callID, input string) (string, error) {
 	return a.call("tools:restore", callID, input)
 }
 
+// ToolsRestoreApproval carries the channel tools:restoreApproval into the window.
+func (a *App) ToolsRestoreApproval(callID, input string) (string, error) {
+	return a.call("tools:restoreApproval", callID, input)
+}
+
 // ToolsRestoreVersion carries the channel tools:restoreVersion into the window.
 func (a *App) ToolsRestoreVersion(callID, input string) (string, error) {
 	return a.call("tools:restoreVersion", callID, input)
@@ -220,6 +230,11 @@ func (a *App) ToolsRestoreVersion(callID, input string) (string, error) {
 // ToolsSaveRequest carries the channel tools:saveRequest into the window.
 func (a *App) ToolsSaveRequest(callID, input string) (string, error) {
 	return a.call("tools:saveRequest", callID, input)
+}
+
+// ToolsSetApproval carries the channel tools:setApproval into the window.
+func (a *App) ToolsSetApproval(callID, input string) (string, error) {
+	return a.call("tools:setApproval", callID, input)
 }
 
 // ToolsSetSecret carries the channel tools:setSecret into the window.
@@ -328,6 +343,21 @@ func (a *App) ModelsRemoveProvider(callID, input string) (string, error) {
 // ModelsSaveProvider carries the channel models:saveProvider into the window.
 func (a *App) ModelsSaveProvider(callID, input string) (string, error) {
 	return a.call("models:saveProvider", callID, input)
+}
+
+// SecretsList carries the channel secrets:list into the window.
+func (a *App) SecretsList(callID, input string) (string, error) {
+	return a.call("secrets:list", callID, input)
+}
+
+// SecretsRemove carries the channel secrets:remove into the window.
+func (a *App) SecretsRemove(callID, input string) (string, error) {
+	return a.call("secrets:remove", callID, input)
+}
+
+// SecretsSave carries the channel secrets:save into the window.
+func (a *App) SecretsSave(callID, input string) (string, error) {
+	return a.call("secrets:save", callID, input)
 }
 
 // SettingsGet carries the channel settings:get into the window.

@@ -27,6 +27,7 @@ type Facades struct {
 	Questions *Questions
 	Audit     *Audit
 	Models    *Models
+	Secrets   *Secrets
 	Settings  *Settings
 }
 

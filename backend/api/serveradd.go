@@ -326,7 +326,21 @@ func (m *MCP) UpdateServer(ctx context.Context, in wire.UpdateServerInput) (wire
 	if err := agreed(spec, in.AllowLoaders, &old); err != nil {
 		return wire.ServerView{}, err
 	}
-	return m.save(ctx, spec, in.MoveSecrets, func(spec core.ServerSpec) error { return m.config.UpdateServer(ctx, in.Name, spec) })
+	return m.save(ctx, spec, in.MoveSecrets, func(spec core.ServerSpec) error {
+		_, free := m.find(spec.Name) // a name that is taken is refused by the update
+		if m.renamed == nil || spec.Name == in.Name || free == nil {
+			return m.config.UpdateServer(ctx, in.Name, spec)
+		}
+		// First what a person chose for its tools: a blocked one must not be free under another name.
+		if err := m.renamed(ctx, in.Name, spec.Name); err != nil {
+			return err
+		}
+		err := m.config.UpdateServer(ctx, in.Name, spec)
+		if err != nil {
+			err = errors.Join(err, m.renamed(context.WithoutCancel(ctx), spec.Name, in.Name))
+		}
+		return err
+	})
 }
 
 // save moves the secrets at places into the secret store and writes the

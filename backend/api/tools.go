@@ -31,28 +31,28 @@ type Tools struct {
 	config  *config.Store
 	catalog *tools.Catalog
 	gate    *tools.Executor
-	policy  tools.Policy
+	rules   Rules
+	choices ToolChoices
 	custom  *custom.Runner
 	store   ToolStore
 	saving  sync.Mutex // of saved requests
 	secrets ToolSecrets
 	apply   func()
 	undo    undo[core.CustomTool]
+
+	undoApproval undo[[]core.ToolApproval]
 }
 
 // NewTools makes the facade. apply brings what tools.json says into effect.
-func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, policy tools.Policy, runner *custom.Runner, store ToolStore, secrets ToolSecrets, apply func()) *Tools {
-	return &Tools{config: c, catalog: catalog, gate: gate, policy: policy, custom: runner, store: store, secrets: secrets, apply: apply}
+func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, rules Rules, choices ToolChoices, runner *custom.Runner, store ToolStore, secrets ToolSecrets, apply func()) *Tools {
+	return &Tools{config: c, catalog: catalog, gate: gate, rules: rules, choices: choices, custom: runner, store: store, secrets: secrets, apply: apply}
 }
 
 // Get returns every tool from memory.
 func (t *Tools) Get(_ context.Context) (wire.ToolsView, error) {
 	var out wire.ToolsView
 	for _, e := range t.catalog.All() {
-		view := wire.ToolView{
-			Tool: e.Tool, Alias: e.Alias, Available: e.Tool.Broken == "" && !e.Tool.Disabled,
-			Decision: t.policy.Evaluate(core.PolicyRequest{Principal: core.Principal{Kind: core.PrincipalWindow}, Tool: e.Tool}),
-		}
+		view := t.view(e)
 		if e.Tool.Ref.Kind == core.ToolFeature {
 			out.Features = append(out.Features, view)
 		} else {

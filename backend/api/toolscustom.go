@@ -41,7 +41,18 @@ func (t *Tools) replace(ctx context.Context, name string, now core.CustomTool) e
 			return err
 		}
 	}
+	// First what a person chose for it: a blocked tool must not be free under another name.
+	_, taken := t.tool(now.Name) // refused by the update
+	rename := now.Name != name && !taken
+	if rename {
+		if err := t.choices.RenameCustom(ctx, name, now.Name); err != nil {
+			return err
+		}
+	}
 	if err := t.saved(t.config.UpdateTool(ctx, name, now)); err != nil {
+		if rename {
+			err = errors.Join(err, t.choices.RenameCustom(context.WithoutCancel(ctx), now.Name, name))
+		}
 		return err
 	}
 	if now.Name != name {

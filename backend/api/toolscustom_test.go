@@ -51,7 +51,9 @@ func newTools(t *testing.T) (*api.Tools, *config.Store, *store.Store) {
 	}
 	keys, err := secret.OpenWith(t.TempDir(), nil)
 	require.NoError(t, err)
-	return api.NewTools(c, catalog, gate, policy.Default(), runner, s.App, keys, apply), c, s
+	choices, err := approval.NewChoices(t.Context(), s.App, nil)
+	require.NoError(t, err)
+	return api.NewTools(c, catalog, gate, policy.Default().With(choices), choices, runner, s.App, keys, apply), c, s
 }
 
 func shout(code string) core.CustomTool {
@@ -187,4 +189,65 @@ func TestSecretsOfTools(t *testing.T) {
 	for _, bad := range []wire.SetSecretInput{{Name: "provider/openai", Value: "v"}, {Name: "oauth/token/x", Value: "v"}, {Name: "", Value: "v"}, {Name: "x", Value: ""}, {Name: "a}", Value: "v"}} {
 		require.Equal(t, core.CodeInvalid, core.CodeOf(f.SetSecret(t.Context(), bad)), bad.Name)
 	}
+}
+
+// An allowed tool is allowed as the person saw it; what is dangerous needs a
+// word more, a change asks anew, and a new name does not free a blocked tool.
+func TestApprovalOfATool(t *testing.T) {
+	f, _, _ := newTools(t)
+	ctx := t.Context()
+	risky := shout("return 1")
+	risky.Name = "delete_all"
+	require.NoError(t, f.Add(ctx, shout("return 1")))
+	require.NoError(t, f.Add(ctx, risky))
+	get := func(name string) wire.ToolView {
+		t.Helper()
+		all, err := f.Get(ctx)
+		require.NoError(t, err)
+		for _, v := range all.Tools {
+			if v.Tool.Ref.Name == name {
+				return v
+			}
+		}
+		t.Fatalf("no tool %s", name)
+		return wire.ToolView{}
+	}
+	set := func(name string, choice core.ApprovalChoice, accept bool) (wire.Removed, error) {
+		t.Helper()
+		return f.SetApproval(ctx, wire.SetApprovalInput{Refs: []core.ToolRef{get(name).Tool.Ref}, Choice: choice, AcceptRisk: accept})
+	}
+	_, err := set("delete_all", core.ChoiceAllow, false)
+	require.Equal(t, core.CodeDenied, core.CodeOf(err))
+	require.ErrorContains(t, err, "risk is high")
+	require.Equal(t, core.Ask, get("delete_all").Decision.Effect)
+	_, err = set("delete_all", core.ChoiceAllow, true)
+	require.NoError(t, err)
+
+	undo, err := set("shout", core.ChoiceAllow, false)
+	require.NoError(t, err)
+	v := get("shout")
+	require.Equal(t, core.Allow, v.Decision.Effect)
+	require.Equal(t, core.Ask, v.Inherited.Effect)
+	require.NotEmpty(t, v.Approval.Since)
+	old := v.Tool.Ref
+	require.NoError(t, f.Update(ctx, wire.UpdateToolInput{Name: "shout", Tool: shout("return 2")}))
+	v = get("shout")
+	require.Equal(t, core.Ask, v.Decision.Effect, "other code, another tool")
+	require.True(t, v.Approval.Changed)
+	detail, err := f.GetApproval(ctx, wire.ToolInput{Ref: old})
+	require.NoError(t, err)
+	require.Equal(t, old, detail.Allowed.Ref)
+	require.Equal(t, v.Tool.Ref, detail.Now.Ref)
+	_, err = f.SetApproval(ctx, wire.SetApprovalInput{Refs: []core.ToolRef{old}, Choice: core.ChoiceAllow})
+	require.Equal(t, core.CodeConflict, core.CodeOf(err), "what the person saw is not what would be allowed")
+	require.NoError(t, f.RestoreApproval(ctx, wire.UndoInput{UndoID: undo.UndoID}))
+	require.Empty(t, get("shout").Approval)
+
+	_, err = set("shout", core.ChoiceBlock, false)
+	require.NoError(t, err)
+	renamed := shout("return 2")
+	renamed.Name = "whisper"
+	require.NoError(t, f.Update(ctx, wire.UpdateToolInput{Name: "shout", Tool: renamed}))
+	require.Equal(t, core.Deny, get("whisper").Decision.Effect)
+	require.False(t, get("whisper").Available)
 }

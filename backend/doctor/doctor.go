@@ -90,7 +90,7 @@ func (d *Doctor) Review(ctx context.Context, spec core.ServerSpec) Review {
 		n.add("secret_in_clear", core.SeverityWarning, s.Place, core.MendMoveSecret, "%s holds %s in clear; tools.json is a plain file.", Label(s.Place), s.What)
 	}
 	if d.HasSecret != nil {
-		for _, name := range references(spec) {
+		for _, name := range references(spec, false) {
 			if ok, err := d.HasSecret(ctx, name); err == nil && !ok {
 				n.add("secret_missing", core.SeverityDanger, "", core.MendFillIn, "The secret %s, which %s refers to, is not in the secret store.", name, spec.Name)
 			}

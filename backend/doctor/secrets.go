@@ -369,17 +369,21 @@ func safe(s string) string {
 	return or(s, "server")
 }
 
-// references lists the secrets that spec refers to, sorted.
-func references(spec core.ServerSpec) []string {
+// References lists the secrets that spec refers to, sorted.
+func References(spec core.ServerSpec) []string { return references(spec, true) }
+
+// references is References; optional says whether those with a default count.
+func references(spec core.ServerSpec, optional bool) []string {
 	var out []string
 	take := func(text string) {
 		for _, m := range secretRef.FindAllStringSubmatch(text, -1) {
 			name, _, hasDefault := strings.Cut(m[1], ":-")
-			if !hasDefault {
+			if optional || !hasDefault {
 				out = append(out, name)
 			}
 		}
 	}
+	take(spec.Cwd)
 	take(spec.Command)
 	take(spec.URL)
 	for _, a := range spec.Args {

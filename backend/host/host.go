@@ -40,6 +40,10 @@ import (
 // Version is the product's version.
 const Version = "0.1.0"
 
+// lookForChoices is how often a program that stays looks whether another one,
+// such as the command line, changed the approvals of tools.
+const lookForChoices = 2 * time.Second
+
 // customSource is the catalog's name for the tools of tools.json.
 const customSource = "custom"
 
@@ -74,12 +78,13 @@ type Host struct {
 	Dispatcher *api.Dispatcher
 	Logger     *slog.Logger
 
-	stay   bool
-	store  *store.Store
-	log    *timberjack.Logger
-	ctx    context.Context
-	cancel context.CancelFunc
-	wg     sync.WaitGroup
+	stay    bool
+	store   *store.Store
+	choices *approval.Choices
+	log     *timberjack.Logger
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup
 
 	apply   sync.Mutex
 	started bool // guarded by apply
@@ -135,7 +140,11 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		StateDir: h.Paths.State, CacheDir: filepath.Join(h.Paths.Data, "servers"),
 		Asker: asker, Tokens: secrets,
 	})
-	rules := policy.Default()
+	if h.choices, err = approval.NewChoices(ctx, h.store.App, func() { emit(event.ToolsChanged{}) }); err != nil {
+		return h, err
+	}
+	h.Catalog.Blocked = h.choices.Blocked
+	rules := policy.Default().With(h.choices)
 	desk := approval.NewDesk(emit, o.Answer)
 	private := []string{h.Paths.Config, h.Paths.Data, h.Paths.State}
 	h.Custom = custom.New(custom.Options{
@@ -170,13 +179,14 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.mcpOptions(secrets)),
-		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.Custom, h.store.App, secrets, h.configChanged),
+		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.choices, h.Custom, h.store.App, secrets, h.configChanged),
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),
 		Approvals: api.NewApprovals(desk),
 		Questions: api.NewQuestions(questions),
 		Audit:     api.NewAudit(h.store.Audit, desk),
 		Models:    api.NewModels(h.Models, h.store.App),
+		Secrets:   api.NewSecrets(secrets, h.Config, h.Servers, emit),
 		Settings:  api.NewSettings(h.store.App, h.Config, info, secrets.Where, h.Catalog.SetNaming, emit),
 	}
 	h.Dispatcher = api.NewDispatcher(h.ctx, h.Facades, h.Logger)
@@ -191,6 +201,9 @@ func (h *Host) Start() {
 	h.apply.Unlock()
 	if h.stay {
 		h.Servers.LearnPath()
+		h.wg.Go(func() {
+			h.choices.Follow(h.ctx, lookForChoices, func(err error) { h.Logger.Warn("the approvals of tools cannot be read anew", "err", err) })
+		})
 	}
 	h.configChanged()
 	h.wg.Go(func() {

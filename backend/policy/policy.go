@@ -19,9 +19,18 @@ type Rule struct {
 	Judge func(core.PolicyRequest) (effect core.Effect, risk core.Risk, why string, decided bool)
 }
 
-// Engine asks its rules in order; the first that decides wins. Where none
-// does, a person is asked.
-type Engine struct{ rules []Rule }
+// Choices are what a person chose for single tools, from memory.
+type Choices interface {
+	// Choice returns the choice for a tool by its name, and false for none.
+	Choice(core.ToolRef) (core.ToolApproval, bool)
+}
+
+// Engine asks what a person chose for the tool, then its rules in order; the
+// first that decides wins. Where none does, a person is asked.
+type Engine struct {
+	rules   []Rule
+	choices Choices // nil: none
+}
 
 // Default returns the rules that the product ships with: a tool runs unasked
 // only when its server says that it is read-only and nothing about it says otherwise.
@@ -29,8 +38,46 @@ func Default() *Engine {
 	return &Engine{rules: []Rule{commandLine, fetching, destructiveHint, dangerousName, readOnlyHint, unannotated}}
 }
 
+// With returns the engine that asks choices before the rules of e.
+func (e *Engine) With(choices Choices) *Engine { return &Engine{rules: e.rules, choices: choices} }
+
 // Evaluate returns the decision on one request. It never returns the zero Decision.
 func (e *Engine) Evaluate(r core.PolicyRequest) core.Decision {
+	d := e.Inherited(r)
+	if e.choices == nil {
+		return d
+	}
+	a, ok := e.choices.Choice(r.Tool.Ref)
+	if !ok {
+		return d
+	}
+	return chosen(a, r.Tool.Ref.Digest, d)
+}
+
+// RuleChosen is the rule of a decision that a person made for the tool.
+const RuleChosen = "chosen"
+
+// chosen applies the choice a to the tool with this digest, where the rules say d.
+func chosen(a core.ToolApproval, digest string, d core.Decision) core.Decision {
+	switch a.Choice {
+	case core.ChoiceBlock:
+		return core.Decision{Effect: core.Deny, Rule: RuleChosen, Risk: d.Risk,
+			Why: "You blocked this tool. To use it again, choose another approval for it in the Tools dialog, or run \"patchbay tools ask\" with its name."}
+	case core.ChoiceAsk:
+		return core.Decision{Effect: core.Ask, Rule: RuleChosen, Risk: d.Risk, Why: "You want to be asked for this tool."}
+	case core.ChoiceAllow:
+		if digest != "" && !a.Changed(digest) {
+			return core.Decision{Effect: core.Allow, Rule: RuleChosen, Risk: d.Risk, Why: "You allowed this tool."}
+		}
+		if d.Effect == core.Ask {
+			d.Why += " It changed since you allowed it."
+		}
+	}
+	return d
+}
+
+// Inherited returns what the rules say where a person chose nothing for the tool.
+func (e *Engine) Inherited(r core.PolicyRequest) core.Decision {
 	for _, rule := range e.rules {
 		if effect, risk, why, decided := rule.Judge(r); decided {
 			return core.Decision{Effect: effect, Rule: rule.Name, Why: why, Risk: risk, Once: rule.Once}

@@ -21,6 +21,10 @@ type Entry struct {
 // Catalog holds all tools in memory. Reading never waits; it is safe for
 // concurrent use.
 type Catalog struct {
+	// Blocked says which tools are offered to no agent; nil for none. It is set
+	// before the catalog is used.
+	Blocked func(core.ToolRef) bool
+
 	changed func()
 	snap    atomic.Pointer[snapshot]
 
@@ -193,11 +197,11 @@ func (c *Catalog) Find(text string) (Entry, error) {
 }
 
 // Offer returns the tools that an agent may use now, in a stable order: not
-// those that are broken or turned off, and of the others those that it chose.
+// those that are broken, turned off or blocked, and of the others those that it chose.
 func (c *Catalog) Offer(a core.Agent) []core.OfferedTool {
 	var out []core.OfferedTool
 	for _, e := range c.All() {
-		if e.Tool.Broken == "" && !e.Tool.Disabled && Chosen(a, e.Tool.Ref) {
+		if e.Tool.Broken == "" && !e.Tool.Disabled && Chosen(a, e.Tool.Ref) && (c.Blocked == nil || !c.Blocked(e.Tool.Ref)) {
 			out = append(out, core.OfferedTool{Alias: e.Alias, Tool: e.Tool})
 		}
 	}

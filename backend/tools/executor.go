@@ -332,6 +332,11 @@ func (g *passage) permit(ctx context.Context) (core.CallStatus, error) {
 	if err := off(now.Tool); err != nil {
 		return core.CallDeniedRule, err
 	}
+	// A no for the tool that came meanwhile outlives the yes to the call.
+	if d := g.x.o.Policy.Evaluate(core.PolicyRequest{Principal: g.p, Tool: now.Tool, Arguments: g.canonical}); d.Effect == core.Deny {
+		g.rec.Decision = d
+		return core.CallDeniedRule, core.Errorf(core.CodeDenied, "%s was not called: %s", tool.Ref, d.Why)
+	}
 	g.entry = now
 	return "", nil
 }

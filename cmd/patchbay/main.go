@@ -34,10 +34,11 @@ type cli struct {
 
 	Servers    serversCmd    `cmd:"" help:"List, add, test, import, export and remove MCP servers."`
 	Doctor     doctorCmd     `cmd:"" help:"Say what is wrong with the configured servers, then try them."`
-	Tools      toolsCmd      `cmd:"" help:"List tools."`
+	Tools      toolsCmd      `cmd:"" help:"List tools; allow, ask for or block them."`
 	Call       callCmd       `cmd:"" help:"Call one tool and print its MCP result."`
 	Chat       chatCmd       `cmd:"" help:"Send one message to an agent and print its answer as it is written."`
 	Models     modelsCmd     `cmd:"" help:"List providers and models, add and remove providers."`
+	Secrets    secretsCmd    `cmd:"" help:"List the names of secrets, keep and forget them."`
 	Audit      auditCmd      `cmd:"" help:"Print the log of tool calls, the newest first."`
 	Serve      serveCmd      `cmd:"" help:"Serve the page to a browser on this machine."`
 	DemoServer demoServerCmd `cmd:"" name:"demo-server" help:"Run the demo MCP server on stdin and stdout, or over HTTP."`

@@ -14,8 +14,12 @@ import (
 )
 
 type toolsCmd struct {
-	List   toolsListCmd   `cmd:"" help:"Connect the servers and list their tools."`
-	Import toolsImportCmd `cmd:"" help:"Make tools of the operations of an OpenAPI 3 document."`
+	List    toolsListCmd   `cmd:"" help:"Connect the servers and list their tools."`
+	Allow   toolsAllowCmd  `cmd:"" help:"Let tools run without asking, as long as their definitions stay as they are."`
+	Ask     toolsChooseCmd `cmd:"" help:"Have every call of these tools asked for."`
+	Block   toolsChooseCmd `cmd:"" help:"Let nobody call these tools; agents do not see them any more."`
+	Inherit toolsChooseCmd `cmd:"" help:"Let the rules decide about these tools again."`
+	Import  toolsImportCmd `cmd:"" help:"Make tools of the operations of an OpenAPI 3 document."`
 }
 
 type toolsListCmd struct {

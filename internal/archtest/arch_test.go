@@ -96,6 +96,7 @@ var owners = map[string][]string{
 	"golang.org/x/text/":                           {"backend/config/bundle", "backend/tools"},
 	"github.com/adrg/xdg":                          {"backend/host"},
 	"github.com/alecthomas/kong":                   {"cmd/patchbay"},
+	"golang.org/x/term":                            {"cmd/patchbay"},
 	"github.com/JohannesKaufmann/html-to-markdown": {"backend/tools/builtin"},
 	"github.com/bmatcuk/doublestar":                {"backend/tools/builtin"},
 	"github.com/pmezard/go-difflib":                {"backend/tools/builtin"},

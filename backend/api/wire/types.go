@@ -265,6 +265,9 @@ type ToolView struct {
 	Alias string `json:"alias"`
 	// Decision is what the policy says before the arguments are known.
 	Decision core.Decision `json:"decision"`
+	// Inherited is what it would say without Approval.
+	Inherited core.Decision    `json:"inherited"`
+	Approval  ToolApprovalView `json:"approval"`
 	// Available says whether a call could be made now.
 	Available bool `json:"available"`
 }
@@ -274,6 +277,36 @@ type ToolsView struct {
 	Tools []ToolView `json:"tools"`
 	// Features are the tools that Patchbay makes of servers' resources and prompts.
 	Features []ToolView `json:"features"`
+}
+
+// ToolApprovalView is what a person chose for all calls of a tool.
+type ToolApprovalView struct {
+	Choice core.ApprovalChoice `json:"choice"`          // "": the rules decide
+	Since  string              `json:"since,omitempty"` // RFC 3339; "" without a choice
+	// Changed says that the tool was allowed and has another definition now, so
+	// that the rules decide.
+	Changed bool `json:"changed,omitempty"`
+}
+
+// SetApprovalInput sets what a person chose for tools, all or none.
+type SetApprovalInput struct {
+	// Refs name the tools. To allow them each needs the digest that was seen.
+	Refs   []core.ToolRef      `json:"refs"`
+	Choice core.ApprovalChoice `json:"choice"` // "" lets the rules decide again
+	// AcceptRisk says that the person was told which of them are of high risk.
+	AcceptRisk bool `json:"acceptRisk,omitempty"`
+}
+
+// ToolApprovalDetail is a choice with what it was made for.
+type ToolApprovalDetail struct {
+	Approval ToolApprovalView `json:"approval"`
+	Allowed  *core.Tool       `json:"allowed,omitempty"` // as it was then; nil unless it was allowed
+	Now      *core.Tool       `json:"now,omitempty"`     // nil when there is no such tool now
+}
+
+// ToolInput names a tool; its definition does not matter.
+type ToolInput struct {
+	Ref core.ToolRef `json:"ref"`
 }
 
 // CustomToolsView is every custom tool, in the order of tools.json.
@@ -566,4 +599,41 @@ type AnswerInput struct {
 type FinishSignInInput struct {
 	Name        string `json:"name"`
 	CallbackURL string `json:"callbackUrl"`
+}
+
+// SecretsView is every secret of servers and custom tools, by name. No values.
+type SecretsView struct {
+	Secrets []SecretView `json:"secrets"`
+}
+
+// SecretView is the name of a secret and who uses it.
+type SecretView struct {
+	Name string `json:"name"`
+	// Kept is false for a name that is referred to and has no value yet.
+	Kept   bool        `json:"kept"`
+	UsedBy []SecretUse `json:"usedBy"`
+}
+
+// SecretUse names a server or a custom tool; one of the two is set.
+type SecretUse struct {
+	Server string `json:"server,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+}
+
+// SaveSecretInput is a value to keep. It never comes back.
+type SaveSecretInput struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// SavedSecret says what runs with the old value.
+type SavedSecret struct {
+	Restart []string `json:"restart"` // servers to reconnect
+}
+
+// RemoveSecretInput names a secret to forget.
+type RemoveSecretInput struct {
+	Name string `json:"name"`
+	// EvenIfUsed says that the person was told who uses it.
+	EvenIfUsed bool `json:"evenIfUsed,omitempty"`
 }

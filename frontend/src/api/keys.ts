@@ -20,6 +20,8 @@ export const keys = {
     saved: (tool: string) => ["savedRequests", tool] as const,
     versions: (name: string) => ["tools", "versions", name] as const,
     secrets: (names: readonly string[]) => ["tools", "secrets", ...names] as const,
+    approval: (ref: { kind: string; server?: string; name: string; digest?: string }) =>
+      ["tools", "approval", ref] as const,
     check: (code: string) => ["check", code] as const,
   },
   chat: {
@@ -35,6 +37,7 @@ export const keys = {
     providers: () => ["models", "providers"] as const,
     of: (providerId: string) => ["models", "of", providerId] as const,
   },
+  secrets: { all: ["secrets"] as const },
   audit: { all: ["audit"] as const },
   settings: {
     all: ["settings"] as const,

@@ -50,11 +50,11 @@ export function staleKeys(event: PatchbayEvent): readonly (readonly unknown[])[]
     case "question:answered":
       return [keys.questions.all];
     case "config:changed":
-      return [keys.settings.info(), keys.servers.all, keys.tools.all];
+      return [keys.settings.info(), keys.servers.all, keys.tools.all, keys.secrets.all];
     case "agents:changed":
       return [keys.agents.all];
     case "settings:changed":
-      return [keys.settings.all, keys.models.all];
+      return [keys.settings.all, keys.models.all, keys.secrets.all];
     case "audit:appended":
       return [keys.audit.all];
     case "resync":

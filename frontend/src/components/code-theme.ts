@@ -29,9 +29,16 @@ export const codeTheme = EditorView.theme({
   ".cm-completionDetail": { color: "inherit", opacity: "0.8" },
   ".cm-completionInfo": { maxWidth: "320px", padding: "6px 8px" },
   ".cm-changedLine": { backgroundColor: "var(--success-soft) !important" },
-  ".cm-changedText": { background: "color-mix(in oklab, var(--success) 30%, transparent) !important" },
+  // A line below, not a stronger ground: the colours of the code must stay readable on it.
+  ".cm-changedText": {
+    background: "none !important",
+    boxShadow: "inset 0 -2px color-mix(in oklab, var(--success) 60%, transparent)",
+  },
   ".cm-deletedChunk": { backgroundColor: "var(--danger-soft) !important", paddingLeft: "6px" },
-  ".cm-deletedText": { background: "color-mix(in oklab, var(--danger) 30%, transparent) !important" },
+  ".cm-deletedText": {
+    background: "none !important",
+    boxShadow: "inset 0 -2px color-mix(in oklab, var(--danger) 60%, transparent)",
+  },
   // Never by colour alone.
   ".cm-changedLine::before": { content: '"+ "', color: "var(--success)" },
   ".cm-deletedLine::before": { content: '"− "', color: "var(--danger)" },

@@ -61,6 +61,12 @@ function Glyph({ shape, live }: { shape: Shape; live: boolean }) {
     <svg viewBox="0 0 16 16" fill="none" className="size-full" aria-hidden="true">
       {shape === "filled" && <circle cx="8" cy="8" r="4.5" fill="currentColor" />}
       {shape === "hollow" && <circle cx="8" cy="8" r="4" stroke="currentColor" strokeWidth="1.6" />}
+      {shape === "half" && (
+        <g>
+          <circle cx="8" cy="8" r="4" stroke="currentColor" strokeWidth="1.6" />
+          <path d="M8 4a4 4 0 0 0 0 8Z" fill="currentColor" />
+        </g>
+      )}
       {shape === "ring" && (
         <g className={live ? "origin-center animate-spin" : undefined}>
           <circle cx="8" cy="8" r="5" stroke="currentColor" strokeWidth="2" opacity="0.25" />

@@ -1,4 +1,4 @@
-import type { CallStatus, Fix, RunCall, ServerState, ServerStatus } from "@/api/types";
+import type { CallStatus, RunCall, ServerState, ServerStatus } from "@/api/types";
 import { formatElapsed } from "./format";
 
 export type Tone = "neutral" | "info" | "success" | "warning" | "danger";
@@ -6,6 +6,7 @@ export type Tone = "neutral" | "info" | "success" | "warning" | "danger";
 /** The shape of a lamp: a state is never told by colour alone. */
 export type Shape =
   | "hollow"
+  | "half"
   | "arrow"
   | "ring"
   | "filled"
@@ -30,7 +31,7 @@ export interface StateLook {
 
 export const serverLooks: Record<ServerState, StateLook> = {
   off: { word: "Off", shape: "hollow", tone: "neutral", live: false },
-  on_demand: { word: "On demand", shape: "hollow", tone: "neutral", live: false },
+  on_demand: { word: "On demand", shape: "half", tone: "neutral", live: false },
   installing: { word: "Installing", shape: "arrow", tone: "info", live: true },
   starting: { word: "Starting", shape: "ring", tone: "info", live: true },
   negotiating: { word: "Connecting", shape: "ring", tone: "info", live: true },
@@ -66,15 +67,6 @@ export function serverSentence(status: ServerStatus, now = Date.now()): string {
   if (status.message) return status.message;
   return serverLooks[status.state].word;
 }
-
-export const fixLabels: Record<Exclude<Fix, "">, string> = {
-  reconnect: "Reconnect",
-  edit: "Edit settings",
-  install: "How to install",
-  sign_in: "Sign in",
-  values: "Fill in",
-  show_log: "Show log",
-};
 
 export const callLooks: Record<CallStatus, StateLook> = {
   running: { word: "Running", shape: "ring", tone: "info", live: true },

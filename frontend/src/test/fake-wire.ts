@@ -19,11 +19,13 @@ import type {
   ReviewServersInput,
   SaveProviderInput,
   SendInput,
+  SetApprovalInput,
   SetServerEnabledInput,
   SetToolsEnabledInput,
   SettingsView,
   TestCustomInput,
   TestReport,
+  ToolInput,
   UpdateConversationInput,
   UpdateServerInput,
   UpdateToolInput,
@@ -165,6 +167,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       serversChanged(i.name);
       return s;
     },
+    "mcp:refreshTools": () => undefined,
     "mcp:reconnectServer": () => undefined,
     "mcp:disconnectServer": () => undefined,
     "mcp:getActivity": (i: ActivityInput) => ({ entries: activity.filter((a) => a.seq > (i.after ?? 0)) }),
@@ -202,6 +205,26 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       };
     },
     "tools:get": () => ({ tools: state.tools, features: [] }),
+    "tools:setApproval": (i: SetApprovalInput) => {
+      state.tools = state.tools.map((t) =>
+        i.refs.some((r) => r.server === t.tool.ref.server && r.name === t.tool.ref.name)
+          ? { ...t, approval: { choice: i.choice } }
+          : t,
+      );
+      wire.emit("tools:changed", {});
+      return { undoId: "approval" };
+    },
+    "tools:restoreApproval": () => undefined,
+    "tools:getApproval": (i: ToolInput) => {
+      const view = state.tools.find((t) => t.tool.ref.name === i.ref.name);
+      if (!view) throw new CallError("not_found", `There is no tool ${i.ref.name}.`);
+      // As if it had said less of itself when it was allowed.
+      return {
+        approval: view.approval,
+        now: view.tool,
+        allowed: { ...view.tool, description: "Reads a file." },
+      };
+    },
     "tools:getCustom": () => ({ tools: state.custom }),
     "tools:add": (i: CustomTool) => void state.custom.push(i),
     "tools:update": (i: UpdateToolInput) => {
@@ -311,6 +334,15 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       const all = state.audit.filter((r) => !i.before || r.seq < i.before);
       return { records: all.slice(0, i.limit || 100), more: all.length > (i.limit || 100) };
     },
+    "secrets:list": () => ({
+      secrets: [
+        { name: "github/GITHUB_TOKEN", kept: true, usedBy: [{ server: "github" }] },
+        { name: "old/API_KEY", kept: true, usedBy: [] },
+        { name: "weather/KEY", kept: false, usedBy: [{ tool: "weather" }] },
+      ],
+    }),
+    "secrets:save": () => ({ restart: [] }),
+    "secrets:remove": () => undefined,
     "settings:get": () => state.settings,
     "settings:update": (i: SettingsView) => {
       state.settings = i;

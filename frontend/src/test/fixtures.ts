@@ -55,6 +55,13 @@ export function toolView(t: Tool, over: Partial<ToolView> = {}): ToolView {
     tool: t,
     alias: t.ref.server ? `${t.ref.server}__${t.ref.name}` : t.ref.name,
     decision: { effect: "allow", rule: "read-only-hint", why: "The server says it only reads.", risk: "low" },
+    inherited: {
+      effect: "allow",
+      rule: "read-only-hint",
+      why: "The server says it only reads.",
+      risk: "low",
+    },
+    approval: { choice: "" },
     available: true,
     ...over,
   };

@@ -45,6 +45,7 @@ import type {
   ProvidersView,
   QuestionsView,
   RemoveSavedInput,
+  RemoveSecretInput,
   Removed,
   ResolveInput,
   ResourceInput,
@@ -54,13 +55,17 @@ import type {
   ReviewsView,
   SaveProviderInput,
   SaveRequestInput,
+  SaveSecretInput,
   SavedRequestsInput,
   SavedRequestsView,
+  SavedSecret,
   SecretNames,
+  SecretsView,
   SendInput,
   SendOutput,
   ServerView,
   ServersView,
+  SetApprovalInput,
   SetSecretInput,
   SetServerEnabledInput,
   SetToolsEnabledInput,
@@ -69,6 +74,8 @@ import type {
   TestCustomInput,
   TestReport,
   TestServerInput,
+  ToolApprovalDetail,
+  ToolInput,
   ToolsView,
   UndoInput,
   UpdateConversationInput,
@@ -183,6 +190,9 @@ export const tools = {
   /** tools:get */
   get: (options?: CallOptions): Promise<ToolsView> =>
     call<ToolsView>("tools:get", "ToolsGet", {}, options),
+  /** tools:getApproval */
+  getApproval: (input: ToolInput, options?: CallOptions): Promise<ToolApprovalDetail> =>
+    call<ToolApprovalDetail>("tools:getApproval", "ToolsGetApproval", input, options),
   /** tools:getCustom */
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
@@ -207,12 +217,18 @@ export const tools = {
   /** tools:restore */
   restore: (input: UndoInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restore", "ToolsRestore", input, options),
+  /** tools:restoreApproval */
+  restoreApproval: (input: UndoInput, options?: CallOptions): Promise<void> =>
+    call<void>("tools:restoreApproval", "ToolsRestoreApproval", input, options),
   /** tools:restoreVersion */
   restoreVersion: (input: RestoreVersionInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:restoreVersion", "ToolsRestoreVersion", input, options),
   /** tools:saveRequest */
   saveRequest: (input: SaveRequestInput, options?: CallOptions): Promise<SavedRequestsView> =>
     call<SavedRequestsView>("tools:saveRequest", "ToolsSaveRequest", input, options),
+  /** tools:setApproval */
+  setApproval: (input: SetApprovalInput, options?: CallOptions): Promise<Removed> =>
+    call<Removed>("tools:setApproval", "ToolsSetApproval", input, options),
   /** tools:setSecret */
   setSecret: (input: SetSecretInput, options?: CallOptions): Promise<void> =>
     call<void>("tools:setSecret", "ToolsSetSecret", input, options),
@@ -297,6 +313,18 @@ export const models = {
   /** models:saveProvider */
   saveProvider: (input: SaveProviderInput, options?: CallOptions): Promise<Provider> =>
     call<Provider>("models:saveProvider", "ModelsSaveProvider", input, options),
+} as const;
+
+export const secrets = {
+  /** secrets:list */
+  list: (options?: CallOptions): Promise<SecretsView> =>
+    call<SecretsView>("secrets:list", "SecretsList", {}, options),
+  /** secrets:remove */
+  remove: (input: RemoveSecretInput, options?: CallOptions): Promise<void> =>
+    call<void>("secrets:remove", "SecretsRemove", input, options),
+  /** secrets:save */
+  save: (input: SaveSecretInput, options?: CallOptions): Promise<SavedSecret> =>
+    call<SavedSecret>("secrets:save", "SecretsSave", input, options),
 } as const;
 
 export const settings = {

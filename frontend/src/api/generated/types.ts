@@ -183,6 +183,9 @@ export interface Approval {
     requestedAt: string; // RFC 3339
 }
 
+// From core/approval.go
+export type ApprovalChoice = "allow" | "ask" | "block" | "";
+
 // From event/event.go
 /**
  * ApprovalRequested says that a call waits for a person.
@@ -1231,6 +1234,18 @@ export interface RemoveSavedInput {
 
 // From wire/types.go
 /**
+ * RemoveSecretInput names a secret to forget.
+ */
+export interface RemoveSecretInput {
+    name: string;
+    /**
+     * EvenIfUsed says that the person was told who uses it.
+     */
+    evenIfUsed?: boolean;
+}
+
+// From wire/types.go
+/**
  * Removed lets the person take a removal back.
  */
 export interface Removed {
@@ -1475,6 +1490,15 @@ export interface SaveRequestInput {
 
 // From wire/types.go
 /**
+ * SaveSecretInput is a value to keep. It never comes back.
+ */
+export interface SaveSecretInput {
+    name: string;
+    value: string;
+}
+
+// From wire/types.go
+/**
  * SavedRequest are arguments that a person keeps for a tool.
  */
 export interface SavedRequest {
@@ -1500,6 +1524,14 @@ export interface SavedRequestsView {
 
 // From wire/types.go
 /**
+ * SavedSecret says what runs with the old value.
+ */
+export interface SavedSecret {
+    restart: string[]; // servers to reconnect
+}
+
+// From wire/types.go
+/**
  * SecretNames names secrets.
  */
 export interface SecretNames {
@@ -1513,6 +1545,36 @@ export interface SecretNames {
 export interface SecretPlace {
     place: string; // "env.TOKEN"
     what: string; // "a GitHub token"
+}
+
+// From wire/types.go
+/**
+ * SecretUse names a server or a custom tool; one of the two is set.
+ */
+export interface SecretUse {
+    server?: string;
+    tool?: string;
+}
+
+// From wire/types.go
+/**
+ * SecretView is the name of a secret and who uses it.
+ */
+export interface SecretView {
+    name: string;
+    /**
+     * Kept is false for a name that is referred to and has no value yet.
+     */
+    kept: boolean;
+    usedBy: SecretUse[];
+}
+
+// From wire/types.go
+/**
+ * SecretsView is every secret of servers and custom tools, by name. No values.
+ */
+export interface SecretsView {
+    secrets: SecretView[];
 }
 
 // From wire/types.go
@@ -1759,6 +1821,22 @@ export interface ServersView {
 
 // From wire/types.go
 /**
+ * SetApprovalInput sets what a person chose for tools, all or none.
+ */
+export interface SetApprovalInput {
+    /**
+     * Refs name the tools. To allow them each needs the digest that was seen.
+     */
+    refs: ToolRef[];
+    choice: ApprovalChoice; // "" lets the rules decide again
+    /**
+     * AcceptRisk says that the person was told which of them are of high risk.
+     */
+    acceptRisk?: boolean;
+}
+
+// From wire/types.go
+/**
  * SetSecretInput is the value of a secret for custom tools. It is never shown again.
  */
 export interface SetSecretInput {
@@ -1921,6 +1999,43 @@ export interface Tool {
     broken?: string;
 }
 
+// From core/approval.go
+/**
+ * ToolApproval is the choice for one tool, and the definition it was made for.
+ */
+export interface ToolApproval {
+    choice: ApprovalChoice;
+    since: string; // RFC 3339
+    /**
+     * Tool is the tool as it was when the person chose; its Ref says which.
+     */
+    tool: Tool;
+}
+
+// From wire/types.go
+/**
+ * ToolApprovalDetail is a choice with what it was made for.
+ */
+export interface ToolApprovalDetail {
+    approval: ToolApprovalView;
+    allowed?: Tool; // as it was then; nil unless it was allowed
+    now?: Tool; // nil when there is no such tool now
+}
+
+// From wire/types.go
+/**
+ * ToolApprovalView is what a person chose for all calls of a tool.
+ */
+export interface ToolApprovalView {
+    choice: ApprovalChoice; // "": the rules decide
+    since?: string; // RFC 3339; "" without a choice
+    /**
+     * Changed says that the tool was allowed and has another definition now, so
+     * that the rules decide.
+     */
+    changed?: boolean;
+}
+
 // From core/tool.go
 /**
  * ToolCall asks for one run of one tool.
@@ -1956,6 +2071,14 @@ export type ToolChoice = "all" | "none" | "some";
 export interface ToolFolder {
     path: string; // absolute
     write: boolean; // false: it may only be read
+}
+
+// From wire/types.go
+/**
+ * ToolInput names a tool; its definition does not matter.
+ */
+export interface ToolInput {
+    ref: ToolRef;
 }
 
 // From core/tool.go
@@ -2022,6 +2145,11 @@ export interface ToolView {
      * Decision is what the policy says before the arguments are known.
      */
     decision: Decision;
+    /**
+     * Inherited is what it would say without Approval.
+     */
+    inherited: Decision;
+    approval: ToolApprovalView;
     /**
      * Available says whether a call could be made now.
      */

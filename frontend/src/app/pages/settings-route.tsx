@@ -4,12 +4,14 @@ import type { Agent } from "@/api/types";
 import { toastDone, toastError } from "@/components/toast";
 import { AgentEditor, AgentList, newAgent, useAgentActions, useAgents } from "@/features/agents";
 import { effective, modelLabel, ProviderSettings, useModels, useProviders } from "@/features/models";
+import { SecretsSettings } from "@/features/secrets";
 import { useServers } from "@/features/servers";
 import {
   About,
   Appearance,
   BuiltinFolders,
   ToolNaming,
+  useInfo,
   useSettings,
   useUpdateSettings,
 } from "@/features/settings";
@@ -21,6 +23,11 @@ const sections = [
   { id: "models", label: "Models", lead: "Who answers. Keys go in and are never shown again." },
   { id: "agents", label: "Agents", lead: "Instructions, a model and a choice of tools." },
   { id: "tools", label: "Tools", lead: "What holds for the tools of all servers." },
+  {
+    id: "secrets",
+    label: "Secrets",
+    lead: "What servers and custom tools need to know. Values go in and are never shown again.",
+  },
   { id: "appearance", label: "Appearance", lead: "How the window looks." },
   { id: "about", label: "About", lead: "This version, and where it keeps things." },
 ] as const;
@@ -64,6 +71,7 @@ export function SettingsRoute() {
               <ToolNaming />
             </>
           )}
+          {current.id === "secrets" && <Secrets />}
           {current.id === "appearance" && <Appearance />}
           {current.id === "about" && <About />}
         </div>
@@ -79,6 +87,17 @@ function Models(): ReactNode {
       onDefault={(defaultProviderId, defaultModel) =>
         update.mutate({ defaultProviderId, defaultModel }, { onError: (e) => toastError(e) })
       }
+    />
+  );
+}
+
+function Secrets(): ReactNode {
+  const nav = useNav();
+  return (
+    <SecretsSettings
+      where={useInfo().data?.secretsIn}
+      onServer={(name) => nav.openTools("mcp", name)}
+      onTool={(name) => nav.openTools("custom", undefined, name)}
     />
   );
 }

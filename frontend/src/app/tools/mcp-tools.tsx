@@ -1,8 +1,8 @@
-import { ChevronLeft } from "lucide-react";
+import { ChevronLeft, RefreshCw } from "lucide-react";
 import { type RefObject, useEffect, useMemo } from "react";
 import type { ServerView, ToolView } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
-import { toastError, toastUndo } from "@/components/toast";
+import { toastDone, toastError, toastUndo } from "@/components/toast";
 import { IconButton } from "@/components/ui/button";
 import { useApprovals } from "@/features/approvals";
 import { useChatStore } from "@/features/chat";
@@ -19,7 +19,7 @@ import {
   useServersStore,
 } from "@/features/servers";
 import { useSettings } from "@/features/settings";
-import { ToolList, toolKey, useToolsStore } from "@/features/tools";
+import { ApprovalBulk, ApprovalSelect, ToolList, toolKey, useToolsStore } from "@/features/tools";
 import { cn } from "@/lib/cn";
 import { pretty } from "@/lib/json";
 import { meter } from "@/lib/tokens";
@@ -189,6 +189,27 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
           onServer={() => set({ tab: "activity" })}
           off={off}
           onToggle={(tools, on) => toggleTools(current.spec.name, tools, on)}
+          control={(view) => <ApprovalSelect view={view} />}
+          bulk={(shown, which) => (
+            <>
+              {!current.spec.disabled && (
+                <IconButton
+                  label="Refresh tools"
+                  size="icon-sm"
+                  disabled={actions.refreshTools.isPending}
+                  onClick={() =>
+                    actions.refreshTools.mutate(current.spec.name, {
+                      onSuccess: () => toastDone(`The tools of ${current.spec.name} are listed anew`),
+                      onError: report.onError,
+                    })
+                  }
+                >
+                  <RefreshCw className={actions.refreshTools.isPending ? "animate-spin" : undefined} />
+                </IconButton>
+              )}
+              <ApprovalBulk tools={shown} which={which} />
+            </>
+          )}
         />
       }
       resourcesPanel={

@@ -25,22 +25,23 @@ export function Dialog({ open, onOpenChange, title, description, children, class
             className,
           )}
         >
-          <div className="flex items-start gap-2 px-4 pt-3 pb-2">
-            <div className="min-w-0 flex-1">
-              <Primitive.Title className="font-semibold text-lg">{title}</Primitive.Title>
-              {description && (
-                <Primitive.Description className="mt-1 text-ink-2 text-sm">
-                  {description}
-                </Primitive.Description>
-              )}
-            </div>
-            <Primitive.Close asChild>
-              <IconButton label="Close" size="icon-sm">
-                <X />
-              </IconButton>
-            </Primitive.Close>
+          <div className="py-3 pr-12 pb-2 pl-4">
+            <Primitive.Title className="font-semibold text-lg [overflow-wrap:anywhere]">
+              {title}
+            </Primitive.Title>
+            {description && (
+              <Primitive.Description className="mt-1 text-ink-2 text-sm [overflow-wrap:anywhere]">
+                {description}
+              </Primitive.Description>
+            )}
           </div>
           {children}
+          {/* Last, so that a dialog does not begin at its Close, whose tooltip would take the first Escape. */}
+          <Primitive.Close asChild>
+            <IconButton label="Close" size="icon-sm" className="absolute top-3 right-3">
+              <X />
+            </IconButton>
+          </Primitive.Close>
         </Primitive.Content>
       </Primitive.Portal>
     </Primitive.Root>

@@ -1,5 +1,5 @@
 import { DropdownMenu as Primitive } from "radix-ui";
-import type { ComponentProps } from "react";
+import { type ComponentProps, useRef } from "react";
 import { cn } from "@/lib/cn";
 
 export const Menu = Primitive.Root;
@@ -20,6 +20,24 @@ export function MenuContent({ className, ...rest }: ComponentProps<typeof Primit
       />
     </Primitive.Portal>
   );
+}
+
+/**
+ * Runs something when the menu is gone and its trigger has the focus again: a dialog that opens
+ * while the menu still closes loses the focus to it, and its Escape.
+ */
+export function useAfterMenu() {
+  const next = useRef<() => void>(undefined);
+  return {
+    later: (run: () => void) => {
+      next.current = run;
+    },
+    onCloseAutoFocus: () => {
+      const run = next.current;
+      next.current = undefined;
+      if (run) setTimeout(run);
+    },
+  };
 }
 
 const item =

@@ -145,6 +145,10 @@ export function useServerActions() {
       mutationFn: (name: string) => mcp.disconnectServer({ name }),
       onSettled: refresh,
     }),
+    refreshTools: useMutation({
+      mutationFn: (name: string) => mcp.refreshTools({ name }),
+      onSettled: () => Promise.all([refresh(), client.invalidateQueries({ queryKey: keys.tools.all })]),
+    }),
     setToolsEnabled: useMutation({
       mutationFn: (input: SetToolsEnabledInput) => mcp.setToolsEnabled(input),
       onMutate: async ({ name, tools, enabled }) => {

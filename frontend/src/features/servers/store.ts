@@ -21,12 +21,14 @@ interface ServersState {
   rowsOf: string;
   /** Settings that were changed and not saved, by server. Gone once they are saved. */
   edits: Readonly<Record<string, ServerSpec>>;
+  /** The field of the settings that takes the focus next, such as "url" or "env.KEY". */
+  field?: string;
   setEdit(name: string, spec: ServerSpec | undefined): void;
   set(
     change: Partial<
       Pick<
         ServersState,
-        "search" | "filter" | "tab" | "sort" | "adding" | "step" | "text" | "rows" | "rowsOf"
+        "search" | "filter" | "tab" | "sort" | "adding" | "step" | "text" | "rows" | "rowsOf" | "field"
       >
     >,
   ): void;

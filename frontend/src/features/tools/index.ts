@@ -1,3 +1,4 @@
+export { ApprovalBulk, ApprovalSelect } from "./components/approval-select";
 export { CustomTools } from "./components/custom-tools";
 export { ToolList } from "./components/tool-list";
 export { toolKey } from "./lib/keys";

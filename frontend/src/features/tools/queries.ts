@@ -6,6 +6,7 @@ import type {
   CustomTool,
   RestoreVersionInput,
   SavedRequest,
+  SetApprovalInput,
   SetSecretInput,
   ToolRef,
   UpdateToolInput,
@@ -84,6 +85,26 @@ export function useSetSecret() {
     mutationFn: (input: SetSecretInput) => tools.setSecret(input),
     onSettled: () => client.invalidateQueries({ queryKey: keys.tools.all }),
   });
+}
+
+/** What a person chose for a tool, with its definition of then and of now. */
+export function useApproval(ref: ToolRef) {
+  return useQuery({ queryKey: keys.tools.approval(ref), queryFn: () => tools.getApproval({ ref }) });
+}
+
+export function useApprovalActions() {
+  const client = useQueryClient();
+  const refresh = () => client.invalidateQueries({ queryKey: keys.tools.all });
+  return {
+    set: useMutation({
+      mutationFn: (input: SetApprovalInput) => tools.setApproval(input),
+      onSettled: refresh,
+    }),
+    undo: useMutation({
+      mutationFn: (undoId: string) => tools.restoreApproval({ undoId }),
+      onSettled: refresh,
+    }),
+  };
 }
 
 export function executeTool(callId: string, ref: ToolRef, args: unknown) {

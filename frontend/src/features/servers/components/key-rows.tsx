@@ -8,12 +8,14 @@ interface KeyRowsProps {
   label: string;
   /** "variable" or "header". */
   noun: string;
+  /** "env" or "headers": leads to a value from elsewhere. */
+  place?: string;
   values: Readonly<Record<string, string>>;
   onChange: (values: Record<string, string>) => void;
 }
 
 /** Names with values that stay hidden. A saved value shows as a mask and is never read back. */
-export function KeyRows({ label, noun, values, onChange }: KeyRowsProps) {
+export function KeyRows({ label, noun, place, values, onChange }: KeyRowsProps) {
   const [rows, setRows] = useState(() => Object.entries(values).map(([k, v], i) => ({ id: i, k, v })));
   const [shown, setShown] = useState<ReadonlySet<number>>(new Set());
   const prefix = useId();
@@ -42,6 +44,7 @@ export function KeyRows({ label, noun, values, onChange }: KeyRowsProps) {
             />
             <Input
               id={`${prefix}-${r.id}`}
+              data-place={place && `${place}.${r.k}`}
               aria-label={`Value of ${r.k || `the ${noun}`}`}
               aria-description={saved ? "Saved. Type to replace it." : undefined}
               type={visible ? "text" : "password"}

@@ -15,7 +15,7 @@ export function LimitsEditor({ spec, onChange }: LimitsEditorProps) {
   const set = (change: Partial<ServerSpec>) => onChange({ ...spec, ...change });
   const start = spec.start ?? "";
   const limit = (key: Limit, label: string, hint: string) => (
-    <Field label={label} hint={hint} error={secondsProblem(spec[key] ?? 0)}>
+    <Field place={key} label={label} hint={hint} error={secondsProblem(spec[key] ?? 0)}>
       {(ids) => (
         <Input
           {...ids}

@@ -17,15 +17,17 @@ import { StatusIcon } from "@/components/status-icon";
 import { toastDone, toastError } from "@/components/toast";
 import { Badge, toneText } from "@/components/ui/badge";
 import { Button, IconButton } from "@/components/ui/button";
-import { Menu, MenuContent, MenuItem, MenuSeparator, MenuTrigger } from "@/components/ui/menu";
+import { Menu, MenuContent, MenuItem, MenuSeparator, MenuTrigger, useAfterMenu } from "@/components/ui/menu";
 import { Switch } from "@/components/ui/switch";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
+import { Tip } from "@/components/ui/tooltip";
 import { useNow } from "@/components/use-now";
+import { mainAction, type ServerAction } from "@/lib/actions";
 import { copyText, openOutside } from "@/lib/clipboard";
 import { cn } from "@/lib/cn";
-import { formatAgo, formatElapsed, formatMillis, millisSince } from "@/lib/format";
+import { formatAgo, formatElapsed, formatMillis, millisSince, plural } from "@/lib/format";
 import { target, transportNames } from "@/lib/servers";
-import { fixLabels, needsAttention, serverLooks, serverSentence } from "@/lib/status";
+import { needsAttention, serverLooks, serverSentence } from "@/lib/status";
 import type { Replay } from "../lib/activity";
 import { installPage } from "../lib/install";
 import { exportServer, testServer } from "../queries";
@@ -80,22 +82,25 @@ export function ServerDetails(props: ServerDetailsProps) {
   const busy = status.state === "starting" || status.state === "installing" || status.state === "negotiating";
 
   const help = installPage(spec.command);
-  const fixName = status.fix === "install" && !help ? "edit" : status.fix;
+  const action = mainAction(server, help !== undefined);
 
   const [exporting, setExporting] = useState(false);
   const signIn = useSignIn(spec.name);
-  const fix = () => {
-    switch (fixName) {
+  const menu = useAfterMenu();
+  const act = ({ kind, field }: ServerAction) => {
+    switch (kind) {
+      case "turn_on":
+        return onToggle(true);
+      case "connect":
+        return onReconnect();
       case "sign_in":
         return signIn.start();
-      case "reconnect":
-        return onReconnect();
       case "show_log":
         return set({ tab: "activity" });
       case "install":
         return openOutside(help ?? "");
-      default:
-        set({ tab: "settings" });
+      case "settings":
+        set({ tab: "settings", field: field ?? "" });
     }
   };
 
@@ -143,14 +148,14 @@ export function ServerDetails(props: ServerDetailsProps) {
             <Button size="sm" onClick={test.running ? test.cancel : test.start}>
               <FlaskConical /> {test.running ? "Cancel test" : "Test"}
             </Button>
-            {!spec.disabled && (
+            {!spec.disabled && action?.kind !== "connect" && (
               <Button size="sm" onClick={onReconnect}>
                 <RefreshCw /> Reconnect
               </Button>
             )}
-            {!spec.disabled && status.state !== "off" && (
+            {!spec.disabled && status.state !== "off" && status.state !== "on_demand" && (
               <Button size="sm" onClick={onDisconnect}>
-                <Unplug /> {busy ? "Cancel" : "Disconnect"}
+                <Unplug /> {busy ? "Cancel" : status.state === "reconnecting" ? "Stop" : "Disconnect"}
               </Button>
             )}
             <Button size="sm" onClick={() => set({ tab: "settings" })}>
@@ -162,7 +167,7 @@ export function ServerDetails(props: ServerDetailsProps) {
                   <Ellipsis />
                 </IconButton>
               </MenuTrigger>
-              <MenuContent align="end">
+              <MenuContent align="end" onCloseAutoFocus={menu.onCloseAutoFocus}>
                 <MenuItem onSelect={onDuplicate}>
                   <Copy /> Duplicate
                 </MenuItem>
@@ -175,7 +180,7 @@ export function ServerDetails(props: ServerDetailsProps) {
                 >
                   <Copy /> Copy as JSON
                 </MenuItem>
-                <MenuItem onSelect={() => setExporting(true)}>
+                <MenuItem onSelect={() => menu.later(() => setExporting(true))}>
                   <Share /> Export to…
                 </MenuItem>
                 {spec.transport !== "stdio" && (
@@ -208,9 +213,14 @@ export function ServerDetails(props: ServerDetailsProps) {
               <span className="nums text-ink-3">, {formatElapsed(millisSince(status.since, now))}</span>
             )}
           </p>
-          {status.fix && needsAttention(status.state) && (
-            <Button size="sm" variant="primary" onClick={fix}>
-              {fixLabels[fixName || "edit"]}
+          {action && !signIn.pending && (
+            <Button
+              size="sm"
+              variant={needsAttention(status.state) ? "primary" : "secondary"}
+              data-testid="main-action"
+              onClick={() => act(action)}
+            >
+              {action.label}
             </Button>
           )}
         </div>
@@ -219,16 +229,30 @@ export function ServerDetails(props: ServerDetailsProps) {
           {target(spec)}
         </p>
         {status.state === "connected" && (
-          <p className="nums text-ink-3 text-xs">
+          <p className="nums flex flex-wrap items-center gap-x-2 gap-y-1 text-ink-3 text-xs">
+            {status.protocolVersion && (
+              <Tip text={status.eraReason || "The revision of MCP that both sides speak."}>
+                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach what the tooltip says */}
+                <span tabIndex={0} className="rounded-sm" data-testid="era">
+                  <Badge>MCP {status.protocolVersion}</Badge>
+                  {status.eraReason && <span className="sr-only">. {status.eraReason}</span>}
+                </span>
+              </Tip>
+            )}
             {[
               status.serverTitle &&
                 `${status.serverTitle}${status.serverVersion ? ` ${status.serverVersion}` : ""}`,
-              status.protocolVersion && `MCP ${status.protocolVersion}`,
               status.latencyMs !== undefined && formatMillis(status.latencyMs),
               status.verifiedAt && `verified ${formatAgo(status.verifiedAt, now)}`,
             ]
               .filter(Boolean)
               .join(" · ")}
+          </p>
+        )}
+        {status.toolsCachedAt && (
+          <p className="nums text-ink-3 text-xs" data-testid="cached">
+            {plural(toolCount, "tool")} as listed {formatAgo(status.toolsCachedAt, now)}; the server has not
+            confirmed them since.
           </p>
         )}
         {needsAttention(status.state) && status.detail && (

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { ServerView } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastDone } from "@/components/toast";
@@ -28,6 +28,18 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
   const missing = server.status.missingValues ?? [];
   const problem = changed ? settingsProblem(draft) : "";
 
+  // Who was led here begins at the field that matters.
+  const form = useRef<HTMLFormElement>(null);
+  const field = useServersStore((s) => s.field);
+  const set = useServersStore((s) => s.set);
+  useEffect(() => {
+    if (!field) return;
+    const at = form.current?.querySelector<HTMLElement>(`[data-place="${CSS.escape(field)}"]`);
+    const input = at?.matches("input") ? at : at?.querySelector<HTMLElement>("input");
+    (input ?? form.current?.querySelector<HTMLElement>("input"))?.focus();
+    set({ field: undefined });
+  }, [field, set]);
+
   const save = async () => {
     setBusy(true);
     setError(undefined);
@@ -45,6 +57,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
 
   return (
     <form
+      ref={form}
       className="grid max-w-[640px] gap-4"
       onSubmit={(e) => {
         e.preventDefault();

@@ -50,7 +50,7 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
       </div>
       {stdio ? (
         <>
-          <Field label="Command">
+          <Field place="command" label="Command">
             {(ids) => (
               <Input
                 {...ids}
@@ -63,11 +63,12 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
           <ArgRows args={spec.args ?? []} onChange={(args) => set({ args })} />
           <KeyRows
             label="Environment"
+            place="env"
             noun="variable"
             values={spec.env ?? {}}
             onChange={(env) => set({ env })}
           />
-          <Field label="Working folder" hint="Empty means your home folder.">
+          <Field place="cwd" label="Working folder" hint="Empty means your home folder.">
             {(ids) => (
               <Input
                 {...ids}
@@ -80,7 +81,7 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
         </>
       ) : (
         <>
-          <Field label="URL">
+          <Field place="url" label="URL">
             {(ids) => (
               <Input
                 {...ids}
@@ -93,6 +94,7 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
           </Field>
           <KeyRows
             label="Headers"
+            place="headers"
             noun="header"
             values={spec.headers ?? {}}
             onChange={(headers) => set({ headers })}
@@ -111,7 +113,7 @@ function ArgRows({ args, onChange }: { args: readonly string[]; onChange: (args:
     <fieldset className="grid grid-cols-1 gap-1.5">
       <legend className="mb-1 font-medium text-sm">Arguments</legend>
       {args.map((a, i) => (
-        <div key={i} className="flex items-center gap-1.5">
+        <div key={i} className="flex items-center gap-1.5" data-place={`args.${i}`}>
           <span className="nums w-5 text-right text-ink-3 text-xs">{i + 1}</span>
           <Input
             aria-label={`Argument ${i + 1}`}

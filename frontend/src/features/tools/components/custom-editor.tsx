@@ -1,5 +1,5 @@
 import { Copy, Save, Trash2 } from "lucide-react";
-import { useMemo, useRef, useState } from "react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import type { CustomTool, ToolRef, ToolView } from "@/api/types";
 import { CodeEditor } from "@/components/code-editor";
 import { ErrorNote } from "@/components/error-note";
@@ -48,18 +48,23 @@ export const blankConnector: CustomTool = {
 /** The place of a draft's trial; no call is made by it. */
 const draftRef = (key: string): ToolRef => ({ kind: "custom", name: `${key} (draft)` });
 
+const undecided = { effect: "ask", rule: "", why: "", risk: "medium" } as const;
+
 interface CustomEditorProps {
   draftKey: string;
   /** undefined: a new tool. */
   tool?: CustomTool;
   taken: readonly string[];
   onSave: (tool: CustomTool) => Promise<void>;
+  /** The approval of the tool as it is saved. */
+  approval?: ReactNode;
   onDuplicate?: (tool: CustomTool) => void;
   onRemove?: () => void;
 }
 
 /** One custom tool: what it is, its code, what it may reach, its versions, and a place to try it. */
-export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRemove }: CustomEditorProps) {
+export function CustomEditor(props: CustomEditorProps) {
+  const { draftKey, tool, taken, onSave, approval, onDuplicate, onRemove } = props;
   const base = tool ?? blank;
   const stored = useToolsStore((s) => s.drafts[draftKey]);
   const setDraft = useToolsStore((s) => s.setDraft);
@@ -149,7 +154,9 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
     () => ({
       alias: name || "draft",
       available: true,
-      decision: { effect: "ask", rule: "", why: "", risk: "medium" },
+      decision: undecided,
+      inherited: undecided,
+      approval: { choice: "" },
       tool: {
         ref: draftRef(draftKey),
         title: name,
@@ -197,6 +204,7 @@ export function CustomEditor({ draftKey, tool, taken, onSave, onDuplicate, onRem
             aria-label="Tool on"
           />
         </span>
+        {approval}
         {tool && onDuplicate && (
           <IconButton label="Duplicate" onClick={() => onDuplicate(draft.tool)}>
             <Copy />

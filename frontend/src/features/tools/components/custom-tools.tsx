@@ -12,6 +12,7 @@ import { pretty } from "@/lib/json";
 import { newReach } from "../lib/reach";
 import { useCustomToolActions, useCustomTools, useTools } from "../queries";
 import { useToolsStore } from "../store";
+import { ApprovalSelect } from "./approval-select";
 import { BuiltinTool } from "./builtin-tool";
 import { blankConnector, CustomEditor } from "./custom-editor";
 import { OpenAPIDialog } from "./openapi-dialog";
@@ -22,6 +23,7 @@ const newKey = "+new";
 /** The person's own tools, as tools.json keeps them. */
 export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputElement | null> }) {
   const custom = useCustomTools();
+  const catalog = useTools().data;
   const actions = useCustomToolActions();
   const selected = useToolsStore((s) => s.custom);
   const select = useToolsStore((s) => s.selectCustom);
@@ -55,6 +57,8 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
   const own = builtin.find((t) => selected === t.alias && !tools.some((c) => c.name === t.alias));
   const isNew = selected === newKey || tools.length === 0;
   const tool = isNew ? undefined : (tools.find((t) => t.name === selected) ?? tools[0]);
+
+  const view = catalog?.find((v) => v.tool.ref.kind === "custom" && v.tool.ref.name === tool?.name);
 
   const toggle = (t: CustomTool, enabled: boolean) => {
     const go = () =>
@@ -207,6 +211,7 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
               else await actions.add.mutateAsync(next);
               select(next.name);
             }}
+            approval={view && <ApprovalSelect view={view} />}
             onDuplicate={duplicate}
             onRemove={tool ? () => remove(tool) : undefined}
           />

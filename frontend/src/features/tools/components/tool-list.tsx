@@ -24,12 +24,24 @@ interface ToolListProps {
   onToggle?: (names: string[], on: boolean) => void;
   /** A control of each row, such as its approval. */
   control?: (view: ToolView) => ReactNode;
+  /** A control for all that the search leaves; which names them in words. */
+  bulk?: (shown: readonly ToolView[], which: string) => ReactNode;
 }
 
 const searchFrom = 8;
 
 /** The tools of a server. Stays quick with a thousand of them. */
-export function ToolList({ tools, empty, focus, waiting, onServer, off, onToggle, control }: ToolListProps) {
+export function ToolList({
+  tools,
+  empty,
+  focus,
+  waiting,
+  onServer,
+  off,
+  onToggle,
+  control,
+  bulk,
+}: ToolListProps) {
   const search = useToolsStore((s) => s.search);
   const setSearch = useToolsStore((s) => s.setSearch);
   const setOpen = useToolsStore((s) => s.setOpen);
@@ -77,7 +89,7 @@ export function ToolList({ tools, empty, focus, waiting, onServer, off, onToggle
           />
         </div>
       )}
-      {onToggle && <Bulk shown={shown} all={tools.length} off={off} onToggle={onToggle} />}
+      {onToggle && <Bulk shown={shown} all={tools.length} off={off} onToggle={onToggle} bulk={bulk} />}
       <div ref={scroller} className="min-h-0 flex-1 overflow-y-auto px-5 py-3">
         {shown.length === 0 && <p className="text-ink-2 text-sm">No tool matches “{search}”.</p>}
         <ul className="relative" style={{ height: virtual.getTotalSize() }} aria-label="Tools">
@@ -116,20 +128,29 @@ interface BulkProps {
   all: number;
   off?: ReadonlySet<string>;
   onToggle: (names: string[], on: boolean) => void;
+  bulk?: ToolListProps["bulk"];
 }
 
 /** What the tools cost, and a switch for all that the search leaves. */
-function Bulk({ shown, all, off, onToggle }: BulkProps) {
+function Bulk({ shown, all, off, onToggle, bulk }: BulkProps) {
   const names = shown.map((t) => t.tool.ref.name);
   const offNow = names.filter((n) => off?.has(n));
   const which = shown.length === all ? "all" : `these ${shown.length}`;
+  const changed = shown.filter((t) => t.approval.changed).length;
   const on = shown.filter((t) => !off?.has(t.tool.ref.name)).map((t) => t.tool);
   return (
     <div className="flex flex-wrap items-center gap-2 px-5 pt-3 text-ink-2 text-xs">
       <p className="nums min-w-0 flex-1" role="status">
         {meter(on) || "Every tool here is off"}
         {offNow.length > 0 && on.length > 0 && `, ${offNow.length} off`}
+        {changed > 0 && (
+          <span className="text-warning">
+            , {changed === 1 ? "1 tool" : `${changed} tools`} changed since you allowed{" "}
+            {changed === 1 ? "it" : "them"}
+          </span>
+        )}
       </p>
+      {bulk?.(shown, which)}
       {shown.length > 1 && (
         <>
           <Button size="sm" disabled={offNow.length === 0} onClick={() => onToggle(names, true)}>

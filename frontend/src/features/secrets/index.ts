@@ -1,0 +1,1 @@
+export { SecretsSettings } from "./components/secrets-settings";

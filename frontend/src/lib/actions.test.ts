@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import type { ServerState, ServerStatus } from "@/api/types";
+import { server } from "@/test/fixtures";
+import { mainAction } from "./actions";
+import { needsAttention, serverLooks } from "./status";
+
+const label = (state: ServerState, over: Partial<ServerStatus> = {}, spec = {}, canInstall = true) =>
+  mainAction(server("s", state, over, spec), canInstall);
+
+test("every state that needs a person has something to do", () => {
+  for (const state of Object.keys(serverLooks) as ServerState[])
+    if (needsAttention(state)) expect(label(state), state).toBeDefined();
+});
+
+test("a failure leads to what mends it", () => {
+  expect(label("failed", { fix: "install" }, { command: "/usr/bin/uvx" })?.label).toBe("Install uv");
+  expect(label("failed", { fix: "install" }, { command: "odd" }, false)).toMatchObject({ field: "command" });
+  const late = "x did not answer within 30 s. If it only needs longer, raise the time limit for connecting.";
+  for (const fix of ["show_log", "reconnect"] as const)
+    expect(label("failed", { fix, message: late })).toMatchObject({ field: "connectTimeout" });
+  expect(label("failed", { fix: "edit" }, { transport: "streamable-http", url: "https://x" })).toMatchObject({
+    label: "Edit URL",
+    field: "url",
+  });
+  expect(label("failed", { fix: "edit", message: "The working folder /x does not exist." })).toMatchObject({
+    field: "cwd",
+  });
+  expect(label("failed", { fix: "sign_in" })?.label).toBe("Sign in again");
+});
+
+test("off is turned on, or connected when it is only not running", () => {
+  expect(label("off", {}, { disabled: true })?.kind).toBe("turn_on");
+  expect(label("off")?.kind).toBe("connect");
+  expect(label("on_demand")?.label).toBe("Start now");
+});

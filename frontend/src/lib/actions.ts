@@ -1,0 +1,79 @@
+import type { ServerView } from "@/api/types";
+
+/** What the main button of a server does. */
+export type ActionKind = "turn_on" | "connect" | "sign_in" | "settings" | "show_log" | "install";
+
+export interface ServerAction {
+  kind: ActionKind;
+  label: string;
+  /** For "settings": the place of the field to begin at, as "command" or "env.KEY". */
+  field?: string;
+}
+
+/** The engine's sentence about every limit for connecting that was too short. */
+const tooShort = "raise the time limit for connecting";
+
+/** The one thing to do about a server as it is; undefined where waiting is all. */
+export function mainAction({ spec, status }: ServerView, canInstall: boolean): ServerAction | undefined {
+  switch (status.state) {
+    case "off":
+      return spec.disabled ? { kind: "turn_on", label: "Turn on" } : { kind: "connect", label: "Connect" };
+    case "on_demand":
+      return { kind: "connect", label: "Start now" };
+    case "installing":
+      return { kind: "show_log", label: "Show log" };
+    case "needs_sign_in":
+      return { kind: "sign_in", label: "Sign in" };
+    case "needs_values":
+      return { kind: "settings", label: "Fill in", field: status.missingValues?.[0] };
+    case "reconnecting":
+      return { kind: "connect", label: "Connect now" };
+    case "crash_loop":
+      return { kind: "show_log", label: "Show log" };
+    case "failed":
+      return mend(spec, status, canInstall);
+    case "connected": // its tools may not have been listed
+      return status.fix === "reconnect" ? { kind: "connect", label: "Reconnect" } : undefined;
+    case "starting":
+    case "negotiating":
+    case "signing_in":
+      return undefined;
+  }
+}
+
+function mend(
+  spec: ServerView["spec"],
+  status: ServerView["status"],
+  canInstall: boolean,
+): ServerAction | undefined {
+  const said = `${status.message} ${status.detail ?? ""}`;
+  if (said.includes(tooShort))
+    return { kind: "settings", label: "Raise time limit", field: "connectTimeout" };
+  const edit: ServerAction =
+    spec.transport !== "stdio"
+      ? { kind: "settings", label: "Edit URL", field: "url" }
+      : said.includes("working folder")
+        ? { kind: "settings", label: "Change folder", field: "cwd" }
+        : { kind: "settings", label: "Correct command", field: "command" };
+  switch (status.fix) {
+    case "install":
+      return canInstall ? { kind: "install", label: `Install ${runtime(spec.command)}` } : edit;
+    case "edit":
+      return edit;
+    case "sign_in":
+      return { kind: "sign_in", label: "Sign in again" };
+    case "values":
+      return { kind: "settings", label: "Fill in", field: status.missingValues?.[0] };
+    case "show_log":
+      return { kind: "show_log", label: "Show log" };
+    default:
+      return { kind: "connect", label: "Reconnect" };
+  }
+}
+
+const runtimes: Record<string, string> = { uvx: "uv", npx: "Node.js", npm: "Node.js", node: "Node.js" };
+
+function runtime(command: string | undefined): string {
+  const name = (command ?? "").split(/[\\/]/).at(-1) ?? "";
+  return runtimes[name] ?? name;
+}
