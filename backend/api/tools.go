@@ -53,9 +53,12 @@ func (t *Tools) Get(_ context.Context) (wire.ToolsView, error) {
 	var out wire.ToolsView
 	for _, e := range t.catalog.All() {
 		view := t.view(e)
-		if e.Tool.Ref.Kind == core.ToolFeature {
+		switch e.Tool.Ref.Kind {
+		case core.ToolFeature:
 			out.Features = append(out.Features, view)
-		} else {
+		case core.ToolBuiltin:
+			out.Builtins = append(out.Builtins, view)
+		default:
 			out.Tools = append(out.Tools, view)
 		}
 	}

@@ -45,7 +45,8 @@ paths:
 
 func TestBuiltInToolsSayWhatTheyNeed(t *testing.T) {
 	h := newHome(t)
-	require.Contains(t, h.ok("tools", "list"), "builtin__read_file")
+	require.NotContains(t, h.ok("tools", "list"), "builtin__")
+	require.Contains(t, h.ok("tools", "list", "--builtin"), "builtin__read_file")
 	code, out, _ := h.run("", "call", "builtin__read_file", `{"path":"/etc/passwd"}`)
 	require.Equal(t, exitFailed, code)
 	require.Contains(t, out, "No folder was chosen")

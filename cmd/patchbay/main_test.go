@@ -289,7 +289,7 @@ func TestServeAnswersAndLeavesNoProcess(t *testing.T) {
 	require.Contains(t, info["url"], "#token="+info["token"].(string))
 	require.Eventually(t, func() bool {
 		_, v := post("tools:get", "{}")
-		return len(v["tools"].([]any)) == 8+7 // the demo server's and the built-in ones
+		return len(v["tools"].([]any)) == 8
 	}, 20*time.Second, 50*time.Millisecond)
 	status, v := post("tools:execute", `{"ref":{"kind":"mcp","server":"demo","name":"roll_dice"},"arguments":{}}`)
 	require.Equal(t, 200, status)

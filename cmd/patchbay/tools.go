@@ -23,8 +23,9 @@ type toolsCmd struct {
 }
 
 type toolsListCmd struct {
-	Server string        `help:"Only the tools of this server."`
-	Wait   time.Duration `default:"60s" help:"How long to wait for servers that are still starting."`
+	Server  string        `help:"Only the tools of this server."`
+	Builtin bool          `help:"The built-in tools instead, which agents have only if they were given them."`
+	Wait    time.Duration `default:"60s" help:"How long to wait for servers that are still starting."`
 }
 
 func (c *toolsListCmd) Run(a *app) error {
@@ -47,8 +48,12 @@ func (c *toolsListCmd) Run(a *app) error {
 		if err != nil {
 			return err
 		}
-		shown := view.Tools[:0]
-		for _, t := range view.Tools {
+		all := view.Tools
+		if c.Builtin {
+			all = view.Builtins
+		}
+		shown := all[:0]
+		for _, t := range all {
 			if c.Server == "" || t.Tool.Ref.Server == c.Server {
 				shown = append(shown, t)
 			}

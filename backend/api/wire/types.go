@@ -277,6 +277,8 @@ type ToolsView struct {
 	Tools []ToolView `json:"tools"`
 	// Features are the tools that Patchbay makes of servers' resources and prompts.
 	Features []ToolView `json:"features"`
+	// Builtins are the product's own, which no agent has unless it was given them.
+	Builtins []ToolView `json:"builtins"`
 }
 
 // ToolApprovalView is what a person chose for all calls of a tool.

@@ -204,7 +204,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
         tools: [tool("x", "read_file")],
       };
     },
-    "tools:get": () => ({ tools: state.tools, features: [] }),
+    "tools:get": () => ({ tools: state.tools, features: [], builtins: [] }),
     "tools:setApproval": (i: SetApprovalInput) => {
       state.tools = state.tools.map((t) =>
         i.refs.some((r) => r.server === t.tool.ref.server && r.name === t.tool.ref.name)

@@ -2191,6 +2191,10 @@ export interface ToolsView {
      * Features are the tools that Patchbay makes of servers' resources and prompts.
      */
     features: ToolView[];
+    /**
+     * Builtins are the product's own, which no agent has unless it was given them.
+     */
+    builtins: ToolView[];
 }
 
 // From core/server.go

@@ -15,12 +15,15 @@ import type {
 const catalog = () => queryOptions({ queryKey: keys.tools.list(), queryFn: () => tools.get() });
 
 export function useTools() {
-  return useQuery({ ...catalog(), select: (all) => all.tools });
+  return useQuery({ ...catalog(), select: (all) => [...all.tools, ...(all.builtins ?? [])] });
 }
 
 /** Everything that an agent can be given: the tools, and what is made of resources and prompts. */
 export function useOfferable() {
-  return useQuery({ ...catalog(), select: (all) => [...all.tools, ...(all.features ?? [])] });
+  return useQuery({
+    ...catalog(),
+    select: (all) => [...all.tools, ...(all.features ?? []), ...(all.builtins ?? [])],
+  });
 }
 
 export function useCustomTools() {
