@@ -220,11 +220,13 @@ func TestOddServersThatFail(t *testing.T) {
 	tls := httptest.NewTLSServer(testmcp.Handler(testmcp.Options{}))
 	tls.Config.ErrorLog = nil
 	t.Cleanup(tls.Close)
+	plain, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.PlainText}})
 	version, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddVersion}})
 	rows := map[string]struct {
 		spec core.ServerSpec
 		want string
 	}{
+		"text in place of JSON":           {plain, "text/plain"},
 		"redirects that never end":        {loop, "redirect"},
 		"a certificate that nobody knows": {core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: tls.URL + "/mcp"}, "certificate"},
 		"a revision that never was":       {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddVersion}}), "1999-01-01"},
