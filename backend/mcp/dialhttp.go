@@ -88,6 +88,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.MaxIdleConnsPerHost = 16
 	base.TLSHandshakeTimeout = 10 * time.Second
+	base.IdleConnTimeout = 4 * time.Second // Node closes after 5 s, and a call would cross it
 	conns := &connSet{dial: base.DialContext, open: map[net.Conn]struct{}{}}
 	base.DialContext = conns.dialContext
 	lctx, cancel := context.WithCancel(context.WithoutCancel(ctx))

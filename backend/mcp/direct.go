@@ -111,8 +111,8 @@ func (d *direct) json(resp *http.Response, body *jsonBody, l *lift) ([]byte, boo
 	case l.raw != nil:
 		return l.raw, true, nil
 	}
-	if e, ok := outline(msg); ok && l.answers(e) && e.error != nil && string(e.error) != "null" {
-		return nil, true, decodeRPCError(e.error)
+	if err := l.refusal(msg); err != nil {
+		return nil, true, err
 	}
 	resp.Body.Close()
 	resp.Body = io.NopCloser(bytes.NewReader(msg))
@@ -131,10 +131,8 @@ func (d *direct) events(resp *http.Response, body *eventBody, l *lift) ([]byte, 
 			return l.raw, true, nil
 		}
 		if hasData(out) {
-			if msg := dataOf(out); len(msg) > 0 {
-				if e, ok := outline(msg); ok && e.method == nil && l.answers(e) && e.error != nil && string(e.error) != "null" {
-					return nil, true, decodeRPCError(e.error)
-				}
+			if err := l.refusal(dataOf(out)); err != nil {
+				return nil, true, err
 			}
 		} else if body.err == nil {
 			if bytes.Contains(out, []byte("id:")) || bytes.Contains(out, []byte("retry:")) {
@@ -153,6 +151,20 @@ func (d *direct) events(resp *http.Response, body *eventBody, l *lift) ([]byte, 
 		l.handed = &handed{resp: resp, event: out, rest: body}
 		return nil, false, nil
 	}
+}
+
+// refusal is the error that msg answers with; nil if it is no such answer.
+func (l *lift) refusal(msg []byte) error {
+	e, ok := outline(msg)
+	switch {
+	case !ok || e.method != nil || !l.answers(e):
+		return nil
+	case e.error != nil && string(e.error) != "null":
+		return decodeRPCError(e.error)
+	case e.result == nil:
+		return &rpcError{Code: codeBroken, Message: noOutcome}
+	}
+	return nil
 }
 
 // take makes the response for the SDK's own request, whose id is as.

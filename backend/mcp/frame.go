@@ -206,6 +206,8 @@ func decodeRPCError(raw []byte) *rpcError {
 	return e
 }
 
+const noOutcome = "the server's answer holds neither a result nor an error"
+
 // failure is the error answer that we put in place of one that cannot be used.
 func failure(id string, code int, msg string) []byte {
 	b, _ := json.Marshal(msg)

@@ -65,8 +65,6 @@ func TestOddAnswers(t *testing.T) {
 		"no outcome": "neither", "bare error": "did not describe", "text error": "it broke", "error with code": "it broke", "deep": "not valid JSON",
 	}
 	empty := map[string]bool{"content null": true, "null result": true}
-	// Over HTTP these may cost the session, but no more than that.
-	costly := []string{"no outcome", "odd progress", "text error", "error with code"}
 	overStdio := []string{"two on a line", "text before", "text after", "nul bytes"} // a body over HTTP is one message
 	for _, http := range []bool{false, true} {
 		for _, faults := range [][]string{nil, {testmcp.Modern}} {
@@ -88,7 +86,6 @@ func TestOddAnswers(t *testing.T) {
 						res, err := w.call("s", "odd", fmt.Sprintf(`{"text":%q}`, name))
 						want, bad := broken[name]
 						switch {
-						case http && slices.Contains(costly, name):
 						case bad:
 							if assert.Error(t, err, "%s: %s", name, res.Text()) {
 								assert.Equal(t, core.CodeUnavailable, core.CodeOf(err), name)
@@ -103,14 +100,14 @@ func TestOddAnswers(t *testing.T) {
 						}
 						assert.Less(t, time.Since(began), 5*time.Second, "%s held the call up", name)
 						echoes(t, w, "s")
-						if n := h.Count("initialize"); n != before && !slices.Contains(costly, name) {
+						if n := h.Count("initialize"); n != before {
 							assert.Fail(t, "it cost the session", name)
 						}
 						before = h.Count("initialize")
 					}
 					assert.Equal(t, core.StateConnected, w.status("s").State)
 					if http {
-						assert.LessOrEqual(t, h.Count("initialize"), 1+len(costly), "on one session")
+						assert.LessOrEqual(t, h.Count("initialize"), 1, "on one session")
 					} else {
 						assert.Len(t, pids(t, spec), 1, "it was never started again")
 					}

@@ -226,8 +226,11 @@ func (t *roundTripper) discover(req *http.Request, fresh func(context.Context) *
 	t.seen("server/discover", resp)
 	if resp.StatusCode/100 == 2 {
 		e, ok := outline(bytes.TrimSpace(b))
-		if rerr != nil || !ok || mediaType(resp) != "application/json" || e.result == nil && e.error == nil || string(e.id) != id || !json.Valid(b) {
+		if rerr != nil || !ok || mediaType(resp) != "application/json" || e.result == nil && e.error == nil || !sameID(e.id, id) || !json.Valid(b) {
 			return fake(req, http.StatusNotFound, "", "not an endpoint of this revision"), nil
+		}
+		if string(e.id) != id {
+			b = renamed(id, e)
 		}
 	}
 	return swap(resp, b), nil

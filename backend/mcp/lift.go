@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -77,6 +78,9 @@ func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 				return nil
 			}
 		}
+		if !json.Valid(msg) { // the SDK would end the session over it
+			return nil
+		}
 		return msg
 	}
 	if !l.answers(e) || !e.versioned {
@@ -113,9 +117,17 @@ func (l *lift) sdkID() string {
 }
 
 // answers reports whether the message is the answer, also when its id came back
-// as a text.
-func (l *lift) answers(e envelope) bool {
-	return e.id != nil && string(bytes.Trim(e.id, `"`)) == l.id
+// as a text or as 1.0.
+func (l *lift) answers(e envelope) bool { return sameID(e.id, l.id) }
+
+// sameID reports whether id stands for the one that we sent.
+func sameID(id []byte, sent string) bool {
+	if string(id) == sent {
+		return true
+	}
+	a, ok := number(id)
+	b, err := strconv.ParseInt(sent, 10, 64)
+	return ok && err == nil && a == b
 }
 
 // takeAll looks at a batch (MCP 2025-03-26), which the SDK cannot read, and

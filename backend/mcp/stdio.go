@@ -385,7 +385,7 @@ func (c *stdioConn) deliver(id int64, e envelope, owned bool) {
 		return
 	}
 	if e.result == nil {
-		ch <- reply{err: &rpcError{Code: codeBroken, Message: "the server's answer holds neither a result nor an error"}}
+		ch <- reply{err: &rpcError{Code: codeBroken, Message: noOutcome}}
 		return
 	}
 	if !owned {
