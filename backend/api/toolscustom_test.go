@@ -202,7 +202,7 @@ func TestApprovalOfATool(t *testing.T) {
 	require.Equal(t, v.Tool.Ref, detail.Now.Ref)
 	_, err = f.SetApproval(ctx, wire.SetApprovalInput{Refs: []core.ToolRef{old}, Choice: core.ChoiceAllow})
 	require.Equal(t, core.CodeConflict, core.CodeOf(err), "what the person saw is not what would be allowed")
-	require.NoError(t, f.RestoreApproval(ctx, wire.UndoInput{UndoID: undo.UndoID}))
+	require.NoError(t, f.RestoreApproval(ctx, wire.UndoInput(undo)))
 	require.Empty(t, get("shout").Approval)
 
 	_, err = set("shout", core.ChoiceBlock, false)
