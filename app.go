@@ -23,6 +23,7 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/options/windows"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
+	"patchbay/backend/api"
 	"patchbay/backend/api/rpc"
 	"patchbay/backend/core"
 	"patchbay/backend/host"
@@ -75,8 +76,26 @@ func newApp() (*App, error) {
 		}
 		return a, nil // the system tells the first window and ends this process
 	}
-	a.host, err = host.New(context.Background(), host.Options{Stay: true})
+	if a.host, err = host.New(context.Background(), host.Options{Stay: true}); err == nil {
+		a.openLinks(os.Args[1:])
+	}
 	return a, err
+}
+
+// openLinks shows the review of the links among the arguments of a start. The
+// system gives them so to a program that is registered for patchbay:.
+func (a *App) openLinks(args []string) {
+	if a.host == nil {
+		return
+	}
+	for _, arg := range args {
+		if !api.IsLink(arg) {
+			continue
+		}
+		if err := a.host.Links.Open(arg); err != nil {
+			a.host.Logger.Warn("a link that was opened holds no server", "err", err)
+		}
+	}
 }
 
 func (a *App) options() *options.App {
@@ -88,14 +107,15 @@ func (a *App) options() *options.App {
 		OnShutdown:  a.shutdown,
 		Bind:        []any{a},
 		// A second start only brings the first window to the front.
-		SingleInstanceLock: &options.SingleInstanceLock{UniqueId: a.instance(), OnSecondInstanceLaunch: func(options.SecondInstanceData) {
+		SingleInstanceLock: &options.SingleInstanceLock{UniqueId: a.instance(), OnSecondInstanceLaunch: func(second options.SecondInstanceData) {
+			a.openLinks(second.Args)
 			runtime.WindowUnminimise(a.ctx)
 			runtime.Show(a.ctx)
 		}},
 		BackgroundColour: options.NewRGB(250, 249, 247),
 		Linux:            &linux.Options{Icon: icon, ProgramName: "patchbay", WebviewGpuPolicy: gpuPolicy},
 		Windows:          &windows.Options{Theme: windows.SystemDefault},
-		Mac:              &mac.Options{About: &mac.AboutInfo{Title: "Patchbay " + host.Version, Icon: icon}},
+		Mac:              &mac.Options{OnUrlOpen: func(link string) { a.openLinks([]string{link}) }, About: &mac.AboutInfo{Title: "Patchbay " + host.Version, Icon: icon}},
 	}
 	if goruntime.GOOS == "darwin" { // without these, copy and paste have no keys there
 		o.Menu = menu.NewMenuFromItems(menu.AppMenu(), menu.EditMenu(), menu.WindowMenu())

@@ -122,6 +122,11 @@ func (a *App) McpSubscribeResource(callID, input string) (string, error) {
 	return a.call("mcp:subscribeResource", callID, input)
 }
 
+// McpTakeLink carries the channel mcp:takeLink into the window.
+func (a *App) McpTakeLink(callID, input string) (string, error) {
+	return a.call("mcp:takeLink", callID, input)
+}
+
 // McpTestServer carries the channel mcp:testServer into the window.
 func (a *App) McpTestServer(callID, input string) (string, error) {
 	return a.call("mcp:testServer", callID, input)

@@ -22,7 +22,7 @@ type SecretStore interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// MCPOptions are what the facade of the servers stands on. All must be set but Renamed and Apps.
+// MCPOptions are what the facade of the servers stands on. All must be set but Renamed, Links and Apps.
 type MCPOptions struct {
 	Config  *config.Store
 	Manager *mcp.Manager
@@ -36,6 +36,8 @@ type MCPOptions struct {
 	Bundles string
 	// Renamed is told before a server gets another name; an error keeps the old one. nil for nobody.
 	Renamed func(ctx context.Context, from, to string) error
+	// Links are opened from outside; nil for none.
+	Links *Links
 	// Apps are the programs whose files mcp:findConfigs reads; nil for none.
 	Apps []discover.App
 }
@@ -51,6 +53,7 @@ type MCP struct {
 	doctor  *doctor.Doctor
 	bundles shelf
 	renamed func(ctx context.Context, from, to string) error
+	links   *Links
 	apps    []discover.App
 	undo    undo[core.ServerSpec]
 }
@@ -58,7 +61,7 @@ type MCP struct {
 // NewMCP makes the facade.
 func NewMCP(o MCPOptions) *MCP {
 	return &MCP{config: o.Config, manager: o.Manager, apply: o.Apply, demo: o.Demo, secrets: o.Secrets, doctor: o.Doctor,
-		bundles: shelf{dir: o.Bundles}, renamed: o.Renamed, apps: o.Apps}
+		bundles: shelf{dir: o.Bundles}, renamed: o.Renamed, links: o.Links, apps: o.Apps}
 }
 
 // GetServers returns all configured servers with their states. It waits for none of them.

@@ -89,6 +89,11 @@ func (s *Secrets) uses() map[string][]wire.SecretUse {
 		for _, name := range t.Secrets {
 			out[name] = append(out[name], wire.SecretUse{Tool: t.Name})
 		}
+		if t.HTTP != nil && t.HTTP.Auth != nil {
+			if name := t.HTTP.Auth.SecretName(); name != "" {
+				out[name] = append(out[name], wire.SecretUse{Tool: t.Name})
+			}
+		}
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"patchbay/backend/config/paste"
 	"patchbay/backend/core"
 	"patchbay/backend/doctor"
+	"patchbay/backend/llm"
 )
 
 // ParseServers understands a text, runs nothing and saves nothing.
@@ -400,5 +401,9 @@ func (m *MCP) TestServer(ctx context.Context, in wire.TestServerInput) (core.Tes
 	if err := agreed(spec, in.AllowLoaders, old); err != nil {
 		return core.TestReport{}, err
 	}
-	return m.manager.Test(ctx, spec, nil), nil
+	report := m.manager.Test(ctx, spec, nil)
+	if step, is := llm.JudgeAll(report.Tools); is {
+		report.Steps = append(report.Steps, step)
+	}
+	return report, nil
 }

@@ -40,6 +40,7 @@ type Tools struct {
 	apply   func()
 	undo    undo[core.CustomTool]
 
+	verdicts     verdicts
 	undoApproval undo[[]core.ToolApproval]
 }
 
@@ -51,7 +52,9 @@ func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, rul
 // Get returns every tool from memory.
 func (t *Tools) Get(_ context.Context) (wire.ToolsView, error) {
 	var out wire.ToolsView
-	for _, e := range t.catalog.All() {
+	all := t.catalog.All()
+	t.verdicts.keep(all)
+	for _, e := range all {
 		view := t.view(e)
 		switch e.Tool.Ref.Kind {
 		case core.ToolFeature:

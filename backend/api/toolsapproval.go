@@ -34,6 +34,8 @@ func (t *Tools) view(e tools.Entry) wire.ToolView {
 	if a, ok := t.choices.Choice(e.Tool.Ref); ok {
 		out.Approval = wire.ToolApprovalView{Choice: a.Choice, Since: a.Since, Changed: a.Changed(e.Tool.Ref.Digest)}
 	}
+	v := t.verdicts.of(e.Tool)
+	out.NotOffered, out.Warnings = v.Refused, v.Warnings
 	out.Available = e.Tool.Broken == "" && !e.Tool.Disabled && out.Approval.Choice != core.ChoiceBlock
 	return out
 }

@@ -14,6 +14,9 @@ import (
 
 // Add saves a new custom tool. Code that is no JavaScript is not saved.
 func (t *Tools) Add(ctx context.Context, in core.CustomTool) error {
+	if err := fits(in, nil); err != nil {
+		return err
+	}
 	if err := t.compiles(ctx, in); err != nil {
 		return err
 	}
@@ -24,6 +27,13 @@ func (t *Tools) Add(ctx context.Context, in core.CustomTool) error {
 // JavaScript is not saved.
 func (t *Tools) Update(ctx context.Context, in wire.UpdateToolInput) error {
 	former, there := t.tool(in.Name)
+	old := &former
+	if !there {
+		old = nil
+	}
+	if err := fits(in.Tool, old); err != nil {
+		return err
+	}
 	if !there || former.Code != in.Tool.Code {
 		if err := t.compiles(ctx, in.Tool); err != nil {
 			return err

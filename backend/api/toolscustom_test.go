@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -240,7 +241,7 @@ func TestApprovalOfATool(t *testing.T) {
 	require.Equal(t, v.Tool.Ref, detail.Now.Ref)
 	_, err = f.SetApproval(ctx, wire.SetApprovalInput{Refs: []core.ToolRef{old}, Choice: core.ChoiceAllow})
 	require.Equal(t, core.CodeConflict, core.CodeOf(err), "what the person saw is not what would be allowed")
-	require.NoError(t, f.RestoreApproval(ctx, wire.UndoInput{UndoID: undo.UndoID}))
+	require.NoError(t, f.RestoreApproval(ctx, wire.UndoInput(undo)))
 	require.Empty(t, get("shout").Approval)
 
 	_, err = set("shout", core.ChoiceBlock, false)
@@ -250,4 +251,22 @@ func TestApprovalOfATool(t *testing.T) {
 	require.NoError(t, f.Update(ctx, wire.UpdateToolInput{Name: "shout", Tool: renamed}))
 	require.Equal(t, core.Deny, get("whisper").Decision.Effect)
 	require.False(t, get("whisper").Available)
+}
+
+// What no model would take must not be saved in silence; a tool that is there
+// already can still be switched off.
+func TestTooLongACustomToolIsNotSaved(t *testing.T) {
+	f, c, _ := newTools(t)
+	ctx := t.Context()
+	long := shout("return 1")
+	long.Description = strings.Repeat("x", 2001)
+	err := f.Add(ctx, long)
+	require.Equal(t, core.CodeTooLarge, core.CodeOf(err))
+	require.ErrorContains(t, err, "2001 characters")
+	require.NoError(t, c.AddTool(ctx, long)) // as if written by hand
+	off := long
+	off.Enabled = false
+	require.NoError(t, f.Update(ctx, wire.UpdateToolInput{Name: "shout", Tool: off}))
+	long.Description += "x"
+	require.Equal(t, core.CodeTooLarge, core.CodeOf(f.Update(ctx, wire.UpdateToolInput{Name: "shout", Tool: long})))
 }

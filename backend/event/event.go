@@ -130,6 +130,9 @@ type BrowserOpen struct {
 	URL    string `json:"url"` // http or https
 }
 
+// LinkOpened says that a link was opened from outside; mcp:takeLink gives it out.
+type LinkOpened struct{}
+
 // ConfigChanged says that tools.json was read anew, or that it cannot be read.
 type ConfigChanged struct{}
 
@@ -165,6 +168,7 @@ func (ApprovalResolved) EventType() string  { return "approval:resolved" }
 func (QuestionAsked) EventType() string     { return "question:asked" }
 func (QuestionAnswered) EventType() string  { return "question:answered" }
 func (BrowserOpen) EventType() string       { return "browser:open" }
+func (LinkOpened) EventType() string        { return "link:opened" }
 func (ConfigChanged) EventType() string     { return "config:changed" }
 func (AgentsChanged) EventType() string     { return "agents:changed" }
 func (SettingsChanged) EventType() string   { return "settings:changed" }
@@ -177,7 +181,7 @@ func Kinds() []Payload {
 	return []Payload{
 		ServersChanged{}, ToolsChanged{}, ServerActivity{}, ResourcesChanged{}, PromptsChanged{}, ToolsStreamChunk{}, ToolsStreamEnd{},
 		ChatDelta{}, ChatToolCall{}, ChatChanged{}, RunStarted{}, RunFinished{},
-		ApprovalRequested{}, ApprovalResolved{}, QuestionAsked{}, QuestionAnswered{}, BrowserOpen{}, ConfigChanged{}, AgentsChanged{},
+		ApprovalRequested{}, ApprovalResolved{}, QuestionAsked{}, QuestionAnswered{}, BrowserOpen{}, LinkOpened{}, ConfigChanged{}, AgentsChanged{},
 		SettingsChanged{}, AuditAppended{}, Resync{},
 	}
 }

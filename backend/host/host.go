@@ -74,6 +74,7 @@ type Host struct {
 	Runner     *agent.Runner
 	Chat       *chat.Service
 	Models     *registry.Registry
+	Links      *api.Links
 	Facades    api.Facades
 	Dispatcher *api.Dispatcher
 	Logger     *slog.Logger
@@ -176,6 +177,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	h.Runner = agent.NewRunner(agent.Options{
 		Conversations: h.Chat, Agents: h.Agents, Models: h.Models, Catalog: h.Catalog, Gate: h.Gate, Emit: emit, Logger: h.Logger,
 	})
+	h.Links = api.NewLinks(emit)
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.mcpOptions(secrets)),

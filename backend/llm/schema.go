@@ -48,19 +48,26 @@ func WireSchema(raw json.RawMessage) (json.RawMessage, error) {
 	return v.Pack(), nil
 }
 
+// LeftOut is a tool that a model is not offered.
+type LeftOut struct {
+	Name string
+	Err  error // why
+}
+
 // WireTools derives the schemas of tools and leaves out those for which that
-// fails: one bad tool must not cost the request.
-func WireTools(tools []ToolDef) []ToolDef {
-	out := make([]ToolDef, 0, len(tools))
+// fails, saying why: one bad tool must not cost the request.
+func WireTools(tools []ToolDef) (out []ToolDef, left []LeftOut) {
+	out = make([]ToolDef, 0, len(tools))
 	for _, t := range tools {
 		s, err := WireSchema(t.Schema)
 		if err != nil {
+			left = append(left, LeftOut{t.Name, err})
 			continue
 		}
 		t.Schema = s
 		out = append(out, t)
 	}
-	return out
+	return out, left
 }
 
 func member(o *hujson.Object, key string) *hujson.Value {

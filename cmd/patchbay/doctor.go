@@ -7,6 +7,7 @@ import (
 	"patchbay/backend/core"
 	"patchbay/backend/doctor"
 	"patchbay/backend/host"
+	"patchbay/backend/llm"
 )
 
 type doctorCmd struct {
@@ -80,6 +81,9 @@ func (c *doctorCmd) check(a *app, h *host.Host, s core.ServerSpec) checkup {
 		return out
 	}
 	rep := h.Servers.Test(a.ctx, s, nil)
+	if step, is := llm.JudgeAll(rep.Tools); is {
+		rep.Steps = append(rep.Steps, step)
+	}
 	out.Test = &rep
 	out.Healthy = out.Healthy && rep.OK
 	for _, t := range rep.Tools {

@@ -40,6 +40,7 @@ type cli struct {
 	Models     modelsCmd     `cmd:"" help:"List providers and models, add and remove providers."`
 	Secrets    secretsCmd    `cmd:"" help:"List the names of secrets, keep and forget them."`
 	Audit      auditCmd      `cmd:"" help:"Print the log of tool calls, the newest first."`
+	Open       openCmd       `cmd:"" help:"Show the servers of a link in the window, for review."`
 	Serve      serveCmd      `cmd:"" help:"Serve the page to a browser on this machine."`
 	DemoServer demoServerCmd `cmd:"" name:"demo-server" help:"Run the demo MCP server on stdin and stdout, or over HTTP."`
 }

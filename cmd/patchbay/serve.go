@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -13,6 +14,7 @@ import (
 )
 
 type serveCmd struct {
+	Open   string `help:"A link (patchbay:, cursor: or vscode:) whose servers the page shows for review."`
 	Listen string `default:"127.0.0.1:0" help:"A loopback address and a port; port 0 takes a free one."`
 }
 
@@ -25,6 +27,11 @@ func (c *serveCmd) Run(a *app) error {
 	_, _ = rand.Read(raw) // never fails, says its documentation
 	token := base64.RawURLEncoding.EncodeToString(raw)
 	return a.with(host.Options{Stay: true}, true, func(h *host.Host) error {
+		if c.Open != "" {
+			if err := h.Links.Open(c.Open); err != nil {
+				return errors.Join(err, l.Close())
+			}
+		}
 		server := &http.Server{
 			Handler:           rpc.New(h.Dispatcher, h.Bus, token, frontend.Dist()),
 			ReadHeaderTimeout: 10 * time.Second,

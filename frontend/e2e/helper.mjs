@@ -20,10 +20,10 @@ export const artifacts = resolve(here, "../../artifacts");
 mkdirSync(artifacts, { recursive: true });
 
 /** Starts the daemon with a home of its own; stop ends it and removes the home. */
-export async function startDaemon({ prepare } = {}) {
+export async function startDaemon({ prepare, args = [] } = {}) {
   const home = mkdtempSync(join(tmpdir(), "patchbay-e2e-"));
   if (prepare) await prepare(home);
-  const child = spawn(binary, ["serve"], {
+  const child = spawn(binary, ["serve", ...args], {
     env: { ...process.env, PATCHBAY_HOME: home },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -20,9 +20,9 @@ const module = "patchbay/"
 // allowed says which packages of ours each package may import; "x/..." is x and
 // all below it. A package that is not listed may not exist.
 var allowed = map[string][]string{
-	"patchbay": {"backend/host", "backend/api/rpc", "backend/core", "backend/tools/custom/worker", "frontend"},
-	"cmd/patchbay": {"backend/host", "backend/api/rpc", "backend/api/wire", "backend/approval", "backend/config/...", "backend/core",
-		"backend/doctor", "backend/event", "backend/mcp/demo", "backend/tools", "backend/tools/custom/worker", "frontend"},
+	"patchbay": {"backend/host", "backend/api", "backend/api/rpc", "backend/core", "backend/tools/custom/worker", "frontend"},
+	"cmd/patchbay": {"backend/host", "backend/api", "backend/api/rpc", "backend/api/wire", "backend/approval", "backend/config/...", "backend/core",
+		"backend/doctor", "backend/event", "backend/llm", "backend/mcp/demo", "backend/tools", "backend/tools/custom/worker", "frontend"},
 	"frontend": {},
 
 	"backend/core":  {},
@@ -65,7 +65,7 @@ var allowed = map[string][]string{
 
 	"backend/api/wire": {"backend/core"},
 	"backend/api": {"backend/api/wire", "backend/core", "backend/event", "backend/agent", "backend/approval", "backend/chat", "backend/config/...",
-		"backend/doctor", "backend/mcp", "backend/question", "backend/tools", "backend/tools/custom", "backend/tools/openapi", "backend/llm/registry"},
+		"backend/doctor", "backend/mcp", "backend/question", "backend/tools", "backend/tools/custom", "backend/tools/openapi", "backend/llm", "backend/llm/registry"},
 	"backend/api/rpc": {"backend/api", "backend/core", "backend/event"},
 	"backend/host":    {"backend/..."},
 

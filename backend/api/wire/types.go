@@ -268,6 +268,10 @@ type ToolView struct {
 	// Inherited is what it would say without Approval.
 	Inherited core.Decision    `json:"inherited"`
 	Approval  ToolApprovalView `json:"approval"`
+	// NotOffered is why no model is offered the tool; "" when they are.
+	NotOffered string `json:"notOffered,omitempty"`
+	// Warnings are sentences about its definition.
+	Warnings []string `json:"warnings,omitempty"`
 	// Available says whether a call could be made now.
 	Available bool `json:"available"`
 }
@@ -638,4 +642,9 @@ type RemoveSecretInput struct {
 	Name string `json:"name"`
 	// EvenIfUsed says that the person was told who uses it.
 	EvenIfUsed bool `json:"evenIfUsed,omitempty"`
+}
+
+// LinkView is a link that was opened from outside.
+type LinkView struct {
+	Link string `json:"link"` // "" when none waits
 }

@@ -191,7 +191,8 @@ func (p *Provider) request(r *llm.Request) wire.ChatCompletionRequest {
 	for _, m := range llm.Turns(r.Messages) {
 		out.Messages = append(out.Messages, messages(m, r.Model)...)
 	}
-	for _, t := range llm.WireTools(r.Tools) {
+	offered, _ := llm.WireTools(r.Tools) // why one is left out is told where tools are listed
+	for _, t := range offered {
 		out.Tools = append(out.Tools, wire.Tool{Type: wire.ToolTypeFunction, Function: &wire.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: t.Schema}})
 	}
 	if r.MaxTokens > 0 && p.official {

@@ -5,7 +5,9 @@ import { followEvents } from "@/api/events";
 import { keys } from "@/api/keys";
 import type { LinkState } from "@/api/transport";
 import type { PatchbayEvent } from "@/api/types";
+import { toastError } from "@/components/toast";
 import { noteResourceChange } from "@/features/resources";
+import { takeLinks } from "@/features/servers";
 import { openOutside } from "@/lib/clipboard";
 import { createRunStore, type RunStore } from "@/lib/run-store";
 
@@ -63,6 +65,7 @@ export function staleKeys(event: PatchbayEvent): readonly (readonly unknown[])[]
     case "tools:streamEnd":
     case "chat:delta":
     case "browser:open":
+    case "link:opened":
       return [];
   }
 }
@@ -124,6 +127,10 @@ export function startRuntime(): Runtime {
           break;
         case "browser:open":
           openSignIn(event.data.server, event.data.url);
+          break;
+        case "link:opened":
+        case "resync": // one may have been opened before the page stood
+          takeLinks().catch((e: unknown) => toastError(e));
           break;
       }
       invalidate(staleKeys(event));

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from "react";
+import { FormBoundary } from "./form-boundary";
 
 export interface SchemaFormProps {
   schema: Record<string, unknown>;
@@ -14,7 +15,9 @@ const Impl = lazy(() => import("./schema-form-impl"));
 export function SchemaForm(props: SchemaFormProps) {
   return (
     <Suspense fallback={<p className="text-ink-3 text-sm">Reading the form…</p>}>
-      <Impl {...props} />
+      <FormBoundary of={props.schema}>
+        <Impl {...props} />
+      </FormBoundary>
     </Suspense>
   );
 }

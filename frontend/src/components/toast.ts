@@ -16,6 +16,10 @@ export function toastUndo(message: string, onUndo: () => void): void {
   toast(message, { action: { label: "Undo", onClick: onUndo }, duration: 12_000 });
 }
 
+export function toastOffer(message: string, label: string, onClick: () => void): void {
+  toast(message, { action: { label, onClick }, duration: 60_000 });
+}
+
 export function toastDone(message: string): void {
   toast.success(message);
 }

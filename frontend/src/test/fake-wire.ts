@@ -167,6 +167,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       serversChanged(i.name);
       return s;
     },
+    "mcp:takeLink": () => ({ link: "" }),
     "mcp:refreshTools": () => undefined,
     "mcp:reconnectServer": () => undefined,
     "mcp:disconnectServer": () => undefined,

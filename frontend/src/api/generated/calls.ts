@@ -33,6 +33,7 @@ import type {
   FoundFiles,
   IDInput,
   Info,
+  LinkView,
   ModelsInput,
   ModelsView,
   NameInput,
@@ -157,6 +158,9 @@ export const mcp = {
   /** mcp:subscribeResource */
   subscribeResource: (input: ResourceInput, options?: CallOptions): Promise<void> =>
     call<void>("mcp:subscribeResource", "McpSubscribeResource", input, options),
+  /** mcp:takeLink */
+  takeLink: (options?: CallOptions): Promise<LinkView> =>
+    call<LinkView>("mcp:takeLink", "McpTakeLink", {}, options),
   /** mcp:testServer */
   testServer: (input: TestServerInput, options?: CallOptions): Promise<TestReport> =>
     call<TestReport>("mcp:testServer", "McpTestServer", input, options),

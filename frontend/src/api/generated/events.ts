@@ -9,6 +9,7 @@ import type {
   ChatDelta,
   ChatToolCall,
   ConfigChanged,
+  LinkOpened,
   PromptsChanged,
   QuestionAnswered,
   QuestionAsked,
@@ -43,6 +44,7 @@ export interface EventMap {
   "question:asked": QuestionAsked;
   "question:answered": QuestionAnswered;
   "browser:open": BrowserOpen;
+  "link:opened": LinkOpened;
   "config:changed": ConfigChanged;
   "agents:changed": AgentsChanged;
   "settings:changed": SettingsChanged;
@@ -73,6 +75,7 @@ export const eventTypes: readonly EventType[] = [
   "question:asked",
   "question:answered",
   "browser:open",
+  "link:opened",
   "config:changed",
   "agents:changed",
   "settings:changed",

@@ -849,6 +849,21 @@ export interface Info {
     configWarnings: string[];
 }
 
+// From event/event.go
+/**
+ * LinkOpened says that a link was opened from outside; mcp:takeLink gives it out.
+ */
+export interface LinkOpened {
+}
+
+// From wire/types.go
+/**
+ * LinkView is a link that was opened from outside.
+ */
+export interface LinkView {
+    link: string; // "" when none waits
+}
+
 // From wire/types.go
 /**
  * Mask stands in the page for a value that was saved before and that the page
@@ -2150,6 +2165,14 @@ export interface ToolView {
      */
     inherited: Decision;
     approval: ToolApprovalView;
+    /**
+     * NotOffered is why no model is offered the tool; "" when they are.
+     */
+    notOffered?: string;
+    /**
+     * Warnings are sentences about its definition.
+     */
+    warnings?: string[];
     /**
      * Available says whether a call could be made now.
      */

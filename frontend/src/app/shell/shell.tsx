@@ -1,15 +1,16 @@
 import { Outlet } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useCallback, useEffect } from "react";
 import { Toaster } from "sonner";
 import { useApprovals } from "@/features/approvals";
 import { conversationTitle, useConversations } from "@/features/chat";
+import { useLinks } from "@/features/servers";
 import { ConfigBanner, useTheme } from "@/features/settings";
 import { useLink } from "../link-context";
 import { CommandPalette } from "../palette/command-palette";
 import { useShortcuts } from "../palette/use-shortcuts";
 import { Questions } from "../questions";
 import { ToolsSheet } from "../tools/tools-sheet";
-import { useWhere } from "../use-nav";
+import { useNav, useWhere } from "../use-nav";
 import { narrowQuery, useLayout } from "./layout-store";
 import { Rail } from "./rail";
 import { TitleBar } from "./title-bar";
@@ -19,6 +20,7 @@ import { useSheetLayout } from "./use-sheet-layout";
 /** The window: title bar, rail, the page, and the Tools dialog over it. */
 export function Shell() {
   const { conversationId, search } = useWhere();
+  const nav = useNav();
   const narrow = useMedia(narrowQuery);
   const { rail, drawer, set } = useLayout();
   const link = useLink();
@@ -26,6 +28,7 @@ export function Shell() {
   const open = search.tools !== undefined;
   useTheme();
   useShortcuts();
+  useLinks(useCallback(() => nav.openTools("mcp"), [nav]));
   useWindowTitle(conversationId);
 
   return (

@@ -45,6 +45,11 @@ export function useActivity(name: string) {
   return { query, clear };
 }
 
+/** The oldest link that was opened from outside and not shown yet; "" for none. */
+export async function takeLink(): Promise<string> {
+  return (await mcp.takeLink()).link;
+}
+
 export function parseServers(text: string, signal?: AbortSignal) {
   return mcp.parseServers({ text }, { signal });
 }

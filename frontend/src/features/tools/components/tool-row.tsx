@@ -4,6 +4,7 @@ import type { ToolView } from "@/api/types";
 import { TextBlock } from "@/components/json-view";
 import { ToolBadges } from "@/components/tool-badges";
 import { Badge } from "@/components/ui/badge";
+import { Callout } from "@/components/ui/callout";
 import { Switch } from "@/components/ui/switch";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
 import { Tip } from "@/components/ui/tooltip";
@@ -74,6 +75,11 @@ export function ToolRow({ view, waiting, onServer, off, onToggle, control }: Too
           </span>
           <span className="flex shrink-0 flex-wrap justify-end gap-1">
             {off && <Badge>off</Badge>}
+            {view.notOffered && !tool.broken && (
+              <Tip text={`Not offered to models: ${view.notOffered}`}>
+                <Badge tone="warning">not for models</Badge>
+              </Tip>
+            )}
             <ToolBadges annotations={tool.annotations} />
             {effect && !off && !control && view.decision.effect !== "allow" && (
               <Tip text={view.decision.why}>
@@ -110,6 +116,11 @@ function Body({ view, waiting, onServer }: ToolRowProps) {
   const rows = parameterRows(tool.inputSchema);
   return (
     <Tabs defaultValue="try" className="grid grid-cols-1 gap-3">
+      {(view.notOffered || (view.warnings?.length ?? 0) > 0) && (
+        <Callout tone="warning" title={view.notOffered ? "Not offered to models." : "Too long."}>
+          {[view.notOffered, ...(view.warnings ?? [])].filter(Boolean).join(" ")}
+        </Callout>
+      )}
       <TabList aria-label={`About ${tool.ref.name}`}>
         <Tab value="try">Try it</Tab>
         <Tab value="about">Description</Tab>
