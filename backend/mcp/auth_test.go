@@ -403,7 +403,7 @@ func TestStepUp(t *testing.T) {
 	_, err := w.call("s", "echo", `{}`)
 	assert.Equal(t, core.CodeNeedsAuth, core.CodeOf(err))
 	assert.ErrorContains(t, err, "write")
-	assert.Equal(t, core.StateConnected, w.status("s").State)
+	assert.Equal(t, core.StateConnected, w.status("s").State, w.status("s").Message)
 	require.NoError(t, w.SignIn(t.Context(), "s"))
 	assert.Equal(t, "read offline_access write", f.authorized[1].Get("scope"))
 	echoes(t, w, "s")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -87,8 +88,12 @@ func (d *direct) call(ctx context.Context, l *lift, name string, args json.RawMe
 		raw, done, err = d.events(resp, body, l)
 	case *jsonBody:
 		raw, done, err = d.json(resp, body, l)
-	default: // refused, or something else altogether
-		l.handed = &handed{resp: resp}
+	default:
+		if resp.StatusCode >= 400 { // the SDK would end the session over it
+			done, err = true, l.refused(resp)
+		} else {
+			l.handed = &handed{resp: resp}
+		}
 	}
 	over = l.handed != nil
 	if ctx.Err() != nil && raw == nil {
@@ -151,6 +156,24 @@ func (d *direct) events(resp *http.Response, body *eventBody, l *lift) ([]byte, 
 		l.handed = &handed{resp: resp, event: out, rest: body}
 		return nil, false, nil
 	}
+}
+
+// refused reads why a request was not accepted. A server may say it in a message
+// (MCP 2026-07-28, Transports, errors), whose id need not be ours.
+func (l *lift) refused(resp *http.Response) error {
+	body, _ := readAll(resp.Body, -1, 64<<10)
+	if l.lost {
+		return &httpError{status: l.status, session: true, err: errors.New("it no longer knows the session")}
+	}
+	e, ok := outline(bytes.TrimSpace(body))
+	if ok && e.method == nil && e.error != nil && string(e.error) != "null" && l.status != 401 && l.status != 403 {
+		return decodeRPCError(e.error)
+	}
+	why := http.StatusText(l.status)
+	if text := strings.TrimSpace(string(body)); text != "" && mediaType(resp) == "text/plain" {
+		why = short(text, 200)
+	}
+	return &httpError{status: l.status, after: l.after, err: errors.New(why)}
 }
 
 // refusal is the error that msg answers with; nil if it is no such answer.

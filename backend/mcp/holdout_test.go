@@ -203,7 +203,7 @@ func TestStreamsThatAreClosed(t *testing.T) {
 				}
 				assert.Less(t, time.Since(began), 9*time.Second)
 				require.True(t, eventually(10*time.Second, func() bool { return len(pids(t, spec)) > 1 }), "it was not started again")
-				w.Apply(nil)
+				w.Apply([]core.ServerSpec{w.fleet.Load().named["healthy"].spec})
 				requireGone(t, spec, 2)
 			})
 		})
