@@ -96,7 +96,7 @@ func TestTimelineHidesSecretsAndForgetsTheOldest(t *testing.T) {
 	}
 	assert.LessOrEqual(t, r.kept, frameBytes)
 	assert.LessOrEqual(t, len(r.frames.all()), frames)
-	assert.Len(t, r.all(), logLines)
+	assert.Len(t, r.lines.all(), logLines)
 	assert.LessOrEqual(t, cap(r.frames.items), 8*frames, "what is forgotten must be given back")
 }
 

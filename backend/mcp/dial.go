@@ -265,15 +265,7 @@ func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
 	era, why := d.era(a)
 	l, conn, err := d.tryStdio(ctx, a, p, era)
 	if err == nil {
-		switch {
-		case why != "":
-		case conn.silent.Load():
-			why = fmt.Sprintf("It did not answer server/discover within %s, so initialize was used.", seconds(conn.probe))
-			d.legacy(a)
-		default:
-			why = discovered(l.version, "It does not know server/discover, so initialize was used.")
-		}
-		l.why = why
+		l.why = d.learned(a, why, l.version, conn.silent.Load(), conn.probe)
 		return l, nil
 	}
 	if ctx.Err() != nil || conn == nil {
@@ -313,7 +305,7 @@ func (d *dialer) dialStdio(ctx context.Context, a *attempt) (*link, error) {
 		}
 		return nil, err
 	}
-	if l.why = discovered(l.version, "It does not know server/discover, so initialize was used."); era == versionLegacy {
+	if l.why = discovered(l.version); era == versionLegacy {
 		l.why = "It ended when it was asked with server/discover, so initialize was used."
 		d.legacy(a)
 	}
@@ -334,12 +326,27 @@ func (d *dialer) legacy(a *attempt) {
 	d.memory.change(a.key, func(r *record) { r.Legacy = time.Now() })
 }
 
-// discovered says why version is spoken with a server that was asked.
-func discovered(version, otherwise string) string {
+// learned remembers what the handshake showed of the revision that a server
+// speaks, and says why it is spoken. why is what was known before, "" for
+// nothing; silent says that the probe got no answer within limit.
+func (d *dialer) learned(a *attempt, why, version string, silent bool, limit time.Duration) string {
+	switch {
+	case why != "":
+		return why
+	case silent:
+		d.legacy(a)
+		return fmt.Sprintf("It did not answer server/discover within %s, so initialize was used.", seconds(limit))
+	}
+	return discovered(version)
+}
+
+// discovered says why the revision version is spoken with a server that the
+// probe reached.
+func discovered(version string) string {
 	if version >= versionModern {
 		return "It answered server/discover."
 	}
-	return otherwise
+	return "It does not know server/discover, so initialize was used."
 }
 
 // tryStdio starts the process once. A nil connection says that it did not start.

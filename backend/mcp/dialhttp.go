@@ -147,15 +147,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l.denied.Store(false) // that was the probe
 	l.version = session.InitializeResult().ProtocolVersion
 	r.modern = l.version >= versionModern
-	switch {
-	case why != "":
-	case rt.mute.Load():
-		why = fmt.Sprintf("It did not answer server/discover within %s, so initialize was used.", seconds(rt.probe))
-		d.legacy(a)
-	default:
-		why = discovered(l.version, "It does not know server/discover, so initialize was used.")
-	}
-	l.why = why
+	l.why = d.learned(a, why, l.version, rt.mute.Load(), rt.probe)
 	if !sse {
 		r.direct = newDirect(rt, u.String(), l.version, session.ID(), modernMeta(d.o, l.version, len(l.roots) > 0), d.work, l.repeats)
 	}

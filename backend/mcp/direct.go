@@ -55,15 +55,9 @@ func (d *direct) call(ctx context.Context, l *lift, name string, args json.RawMe
 	}
 	id := strconv.FormatInt(d.nextID.Add(1), 10)
 	frame := slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), []byte(id), []byte(`,"method":"tools/call","params":`), params, []byte("}"))
-	req, err := http.NewRequestWithContext(withLift(ctx, l), http.MethodPost, d.url, bytes.NewReader(frame))
+	req, err := d.request(withLift(ctx, l), frame)
 	if err != nil {
 		return nil, true, err
-	}
-	req.Header["Content-Type"] = []string{"application/json"}
-	req.Header["Accept"] = []string{"application/json, text/event-stream"}
-	req.Header["Mcp-Protocol-Version"] = []string{d.version}
-	if d.session != "" {
-		req.Header["Mcp-Session-Id"] = []string{d.session}
 	}
 	if d.version >= versionModern {
 		req.Header["Mcp-Method"] = []string{"tools/call"}
@@ -213,17 +207,6 @@ func (h *handed) take(req *http.Request, l *lift, as string) (*http.Response, er
 	return resp, nil
 }
 
-// renamed writes an answer anew with another id.
-func renamed(id string, e envelope) []byte {
-	b := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), ',')
-	if e.error != nil {
-		b = append(append(b, `"error":`...), e.error...)
-	} else {
-		b = append(append(b, `"result":`...), e.result...)
-	}
-	return append(b, '}')
-}
-
 // hasData reports whether one of the events in out carries data.
 func hasData(out []byte) bool {
 	return bytes.HasPrefix(out, []byte("data:")) || bytes.Contains(out, []byte("\ndata:"))
@@ -261,18 +244,10 @@ func (d *direct) cancel(id string, why error) {
 	if d.version >= versionModern {
 		return
 	}
-	reason, _ := json.Marshal(strings.TrimSpace(causeOf(why)))
-	frame := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":` + string(reason) + `}}`
 	d.work.run(cancelLimit, func(ctx context.Context) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, strings.NewReader(frame))
+		req, err := d.request(ctx, cancelled(id, why))
 		if err != nil {
 			return
-		}
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Accept", "application/json, text/event-stream")
-		req.Header.Set("Mcp-Protocol-Version", d.version)
-		if d.session != "" {
-			req.Header.Set("Mcp-Session-Id", d.session)
 		}
 		if resp, err := d.rt.RoundTrip(req); err == nil {
 			resp.Body.Close()
@@ -280,15 +255,24 @@ func (d *direct) cancel(id string, why error) {
 	})
 }
 
+// request makes a POST of one message, with the headers of every request (MCP
+// 2025-11-25, Transports, Streamable HTTP).
+func (d *direct) request(ctx context.Context, frame []byte) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, bytes.NewReader(frame))
+	if err != nil {
+		return nil, err
+	}
+	req.Header["Content-Type"] = []string{"application/json"}
+	req.Header["Accept"] = []string{"application/json, text/event-stream"}
+	req.Header["Mcp-Protocol-Version"] = []string{d.version}
+	if d.session != "" {
+		req.Header["Mcp-Session-Id"] = []string{d.session}
+	}
+	return req, nil
+}
+
 // cancelLimit bounds the telling; a server that does not listen need not hear it.
 const cancelLimit = 2 * time.Second
-
-func causeOf(err error) string {
-	if err == nil {
-		return "canceled"
-	}
-	return err.Error()
-}
 
 // callParams writes the parameters of tools/call. watched says that somebody
 // listens to the log of the call.

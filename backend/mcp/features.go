@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,7 +45,7 @@ func (l *link) features() []core.Feature {
 // used through the gate, as its own tools are. What they say is ours alone.
 func featureTools(server string, features []core.Feature) []core.Tool {
 	var out []core.Tool
-	make := func(name, title, description, schema string) {
+	add := func(name, title, description, schema string) {
 		yes := true
 		t := core.Tool{
 			Ref: core.ToolRef{Kind: core.ToolFeature, Server: server, Name: name}, Title: title, Description: description,
@@ -54,11 +55,11 @@ func featureTools(server string, features []core.Feature) []core.Tool {
 		out = append(out, t)
 	}
 	if slices.Contains(features, core.FeatureResources) {
-		make(resourcesTool, "Resources", fmt.Sprintf("Reads a resource of the MCP server %q by its URI. Without a URI it lists the resources and the templates of URIs that there are.", server),
+		add(resourcesTool, "Resources", fmt.Sprintf("Reads a resource of the MCP server %q by its URI. Without a URI it lists the resources and the templates of URIs that there are.", server),
 			`{"type":"object","properties":{"uri":{"type":"string","description":"The URI of the resource to read, as listed or made from a template"}},"additionalProperties":false}`)
 	}
 	if slices.Contains(features, core.FeaturePrompts) {
-		make(promptsTool, "Prompts", fmt.Sprintf("Gets a prompt that the MCP server %q prepares, by its name. Without a name it lists the prompts and their arguments.", server),
+		add(promptsTool, "Prompts", fmt.Sprintf("Gets a prompt that the MCP server %q prepares, by its name. Without a name it lists the prompts and their arguments.", server),
 			`{"type":"object","properties":{"name":{"type":"string","description":"The name of the prompt, as listed"},"arguments":{"type":"object","additionalProperties":{"type":"string"},"description":"The arguments of the prompt; all are text"}},"additionalProperties":false}`)
 	}
 	return out
@@ -105,19 +106,15 @@ func (m *Manager) readResource(ctx context.Context, ref core.ToolRef, uri string
 		return core.ToolResult{}, err
 	}
 	var res struct {
-		Contents []struct {
-			URI      string `json:"uri"`
-			MIMEType string `json:"mimeType"`
-			Text     string `json:"text"`
-			Blob     []byte `json:"blob"`
-		} `json:"contents"`
+		Contents []wireResource `json:"contents"`
 	}
 	if err := json.Unmarshal(raw, &res); err != nil {
 		return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "The server %s sent the resource %s in a form that cannot be read: %w. Tell its author.", ref.Server, uri, err)
 	}
 	out := core.ToolResult{Content: []core.Content{}, Bytes: int64(len(raw))}
-	for _, c := range res.Contents {
-		out.Content = append(out.Content, core.Content{Type: core.ContentResource, URI: c.URI, MIMEType: c.MIMEType, Text: c.Text, Data: c.Blob})
+	for i := range res.Contents {
+		c, odd := content(&wireContent{Type: string(core.ContentResource), Resource: &res.Contents[i]})
+		out.Content, out.Warning = append(out.Content, c), cmp.Or(out.Warning, odd)
 	}
 	return out, nil
 }
@@ -138,14 +135,8 @@ func (m *Manager) getPrompt(ctx context.Context, ref core.ToolRef, name string, 
 	}
 	out := core.ToolResult{Content: []core.Content{}, Bytes: int64(len(raw)), StructuredContent: raw}
 	for _, msg := range res.Messages {
-		var w wireContent
-		c, odd := core.Content{}, "unreadable"
-		if json.Unmarshal(msg.Content, &w) == nil {
-			c, odd = content(&w)
-		}
-		if odd != "" {
-			c, out.Warning = core.Content{Type: core.ContentText, Text: string(msg.Content)}, odd
-		}
+		c, odd := decodeBlock(msg.Content)
+		out.Warning = cmp.Or(out.Warning, odd)
 		if c.Type == core.ContentText {
 			c.Text = msg.Role + ": " + c.Text
 		}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 )
@@ -204,6 +205,24 @@ func decodeRPCError(raw []byte) *rpcError {
 		_ = json.Unmarshal(raw, &e.Message) // a text in its place
 	}
 	return e
+}
+
+// renamed writes an answer anew, with another id.
+func renamed(id string, e envelope) []byte {
+	b := append(append([]byte(`{"jsonrpc":"2.0","id":`), id...), ',')
+	if e.error != nil && string(e.error) != "null" {
+		b = append(append(b, `"error":`...), e.error...)
+	} else {
+		b = append(append(b, `"result":`...), e.result...)
+	}
+	return append(b, '}')
+}
+
+// cancelled tells the server that nobody waits for the answer to the request id
+// any more (MCP 2025-11-25, Cancellation).
+func cancelled(id string, why error) []byte {
+	reason, _ := json.Marshal(fmt.Sprint(why))
+	return []byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":` + string(reason) + `}}`)
 }
 
 const noOutcome = "the server's answer holds neither a result nor an error"

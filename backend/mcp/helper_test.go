@@ -134,7 +134,7 @@ func (w *world) status(name string) core.ServerStatus {
 func (w *world) until(name string, state core.ServerState) core.ServerStatus {
 	w.t.Helper()
 	var st core.ServerStatus
-	if !eventually(15*time.Second, func() bool {
+	if !eventually(patience, func() bool {
 		st = w.status(name)
 		return st.State == state
 	}) {
@@ -256,4 +256,31 @@ func startHost(t *testing.T, job hostJob, patience time.Duration) (*exec.Cmd, st
 		require.Fail(t, "the program never was ready")
 	}
 	return host, job.Dir
+}
+
+// Log returns the lines of a server's timeline that are no messages, the oldest
+// first, each with a mark of its kind.
+func (w *world) Log(name string) []string {
+	all, err := w.Activity(name, 0)
+	if err != nil {
+		return nil
+	}
+	return logLinesOf(all)
+}
+
+func logLinesOf(all []core.Activity) []string {
+	var out []string
+	for _, a := range all {
+		switch a.Kind {
+		case core.ActivityEvent:
+			out = append(out, "· "+a.Text)
+		case core.ActivityStdout:
+			out = append(out, "stdout: "+a.Text)
+		case core.ActivityLog:
+			out = append(out, a.Level+": "+a.Text)
+		case core.ActivityStderr:
+			out = append(out, a.Text)
+		}
+	}
+	return out
 }

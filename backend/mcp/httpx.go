@@ -99,7 +99,10 @@ func (t *roundTripper) once(req *http.Request) (*http.Response, error) {
 		return t.post(req, l)
 	}
 	// Saying goodbye (MCP 2025-11-25, Session Management) is a courtesy that
-	// must not hold up the end.
+	// must not hold up the end. It can meet a connection that is being closed under
+	// the calls: a key without a value, which is not sent, has net/http try another.
+	req = req.Clone(req.Context())
+	req.Header["Idempotency-Key"] = nil
 	resp, err := t.headersWithin(req, goodbye)
 	if resp == nil && err == nil {
 		return nil, context.DeadlineExceeded

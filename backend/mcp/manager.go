@@ -229,15 +229,6 @@ func (m *Manager) Disconnect(_ context.Context, name string) error {
 	return nil
 }
 
-// Log returns the last lines about a server, oldest first: its stderr, what it
-// printed on stdout by mistake, and what the engine did. nil if there is no such server.
-func (m *Manager) Log(name string) []string {
-	if s := m.fleet.Load().named[name]; s != nil {
-		return s.log.all()
-	}
-	return nil
-}
-
 // Activity returns the timeline of a server after the entry with the number
 // after, the oldest first; 0 means from the begin. The error is CodeNotFound.
 func (m *Manager) Activity(name string, after int64) ([]core.Activity, error) {

@@ -14,19 +14,22 @@ import (
 
 // wireContent is one block of a result (MCP 2025-11-25, ContentBlock).
 type wireContent struct {
-	Type     string `json:"type"`
-	Text     string `json:"text"`
-	Data     string `json:"data"`
-	MIMEType string `json:"mimeType"`
+	Type     string        `json:"type"`
+	Text     string        `json:"text"`
+	Data     string        `json:"data"`
+	MIMEType string        `json:"mimeType"`
+	URI      string        `json:"uri"`
+	Name     string        `json:"name"`
+	Title    string        `json:"title"`
+	Resource *wireResource `json:"resource"`
+}
+
+// wireResource is what a resource holds (MCP 2025-11-25, ResourceContents).
+type wireResource struct {
 	URI      string `json:"uri"`
-	Name     string `json:"name"`
-	Title    string `json:"title"`
-	Resource *struct {
-		URI      string `json:"uri"`
-		MIMEType string `json:"mimeType"`
-		Text     string `json:"text"`
-		Blob     string `json:"blob"`
-	} `json:"resource"`
+	MIMEType string `json:"mimeType"`
+	Text     string `json:"text"`
+	Blob     string `json:"blob"`
 }
 
 // decodeResult reads the result of tools/call. A block that cannot be read is
@@ -90,17 +93,24 @@ func decodeOddResult(raw []byte) (core.ToolResult, error) {
 		blocks = []json.RawMessage{v}
 	}
 	for _, b := range blocks {
-		var w wireContent
-		c, odd := core.Content{}, "unreadable"
-		if json.Unmarshal(b, &w) == nil {
-			c, odd = content(&w)
-		}
-		if odd != "" {
-			c = core.Content{Type: core.ContentText, Text: string(b)}
-		}
+		c, _ := decodeBlock(b)
 		r.Content = append(r.Content, c)
 	}
 	return r, nil
+}
+
+// decodeBlock reads one block that stands alone. One that cannot be read is the
+// text that it is, and odd says why.
+func decodeBlock(raw []byte) (c core.Content, odd string) {
+	var w wireContent
+	odd = "The server sent content that cannot be read; it is shown as text."
+	if json.Unmarshal(raw, &w) == nil {
+		c, odd = content(&w)
+	}
+	if odd != "" {
+		c = core.Content{Type: core.ContentText, Text: string(raw)}
+	}
+	return c, odd
 }
 
 // content converts one block. A second value says what was odd about it.

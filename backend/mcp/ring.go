@@ -137,26 +137,6 @@ func (r *logRing) tell() {
 	}
 }
 
-// all returns the lines, the oldest first.
-func (r *logRing) all() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	out := make([]string, 0, len(r.lines.all()))
-	for _, l := range r.lines.all() {
-		what := ""
-		switch l.kind {
-		case core.ActivityEvent:
-			what = "· "
-		case core.ActivityStdout:
-			what = "stdout: "
-		case core.ActivityLog:
-			what = l.level + ": "
-		}
-		out = append(out, l.at.Format("15:04:05.000 ")+what+l.text)
-	}
-	return out
-}
-
 // activity returns lines and messages after seq, the oldest first.
 func (r *logRing) activity(after int64) []core.Activity {
 	r.mu.Lock()

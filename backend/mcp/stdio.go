@@ -266,7 +266,7 @@ func (c *stdioConn) take(line []byte, e envelope, owned bool) bool {
 			c.deliver(id, e, owned)
 			return true
 		} else if ok && (string(e.id) != plain || string(e.error) == "null") { // the SDK would not recognise it
-			return c.pass(restore(id, e))
+			return c.pass(renamed(strconv.FormatInt(id, 10), e))
 		}
 	} else if e.id == nil && c.notified(e) {
 		return true
@@ -275,15 +275,6 @@ func (c *stdioConn) take(line []byte, e envelope, owned bool) bool {
 		line = bytes.Clone(line)
 	}
 	return c.pass(line)
-}
-
-// restore writes an answer anew, with its id as the number that we sent.
-func restore(id int64, e envelope) []byte {
-	b := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":`), id, 10)
-	if e.error != nil && string(e.error) != "null" {
-		return append(append(append(b, `,"error":`...), e.error...), '}')
-	}
-	return append(append(append(b, `,"result":`...), e.result...), '}')
 }
 
 func (c *stdioConn) pass(frame []byte) bool {
@@ -518,11 +509,10 @@ func (c *stdioConn) call(ctx context.Context, method string, params []byte, toke
 // cancelRequest tells the server that nobody waits any more (MCP 2025-11-25,
 // Cancellation). It never waits: a server that does not read will not hear it.
 func (c *stdioConn) cancelRequest(id int64, why error) {
-	reason, _ := json.Marshal(fmt.Sprint(why))
-	frame := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d,"reason":%s}}`+"\n", id, reason)
+	frame := cancelled(strconv.FormatInt(id, 10), why)
 	select {
-	case c.out <- frame:
-		c.tap(core.ActivitySent, bytes.TrimSpace(frame))
+	case c.out <- append(frame, '\n'):
+		c.tap(core.ActivitySent, frame)
 	default:
 	}
 }

@@ -175,7 +175,7 @@ func TestLogRing(t *testing.T) {
 	for i := range logLines + 10 {
 		r.add("", strings.Repeat("x", i%5)+"|"+string(rune('a'+i%26)))
 	}
-	all := r.all()
+	all := logLinesOf(r.activity(0))
 	require.Len(t, all, logLines)
 	assert.True(t, strings.HasSuffix(all[len(all)-1], "|"+string(rune('a'+(logLines+9)%26))))
 	var lines []string

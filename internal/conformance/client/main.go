@@ -79,8 +79,12 @@ func run(address, name, data string) error {
 	defer func() {
 		end, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
-		for _, line := range m.Log(server) {
-			log.Print(line)
+		timeline, err := m.Activity(server, 0)
+		if err != nil {
+			log.Print(err)
+		}
+		for _, a := range timeline {
+			log.Printf("%s %s: %s", a.At, a.Kind, a.Text)
 		}
 		if err := m.Close(end); err != nil {
 			log.Print(err)
