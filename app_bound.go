@@ -187,11 +187,6 @@ func (a *App) ToolsGetCustom(callID, input string) (string, error) {
 	return a.call("tools:getCustom", callID, input)
 }
 
-// ToolsGetMissingSecrets carries the channel tools:getMissingSecrets into the window.
-func (a *App) ToolsGetMissingSecrets(callID, input string) (string, error) {
-	return a.call("tools:getMissingSecrets", callID, input)
-}
-
 // ToolsGetSavedRequests carries the channel tools:getSavedRequests into the window.
 func (a *App) ToolsGetSavedRequests(callID, input string) (string, error) {
 	return a.call("tools:getSavedRequests", callID, input)
@@ -240,11 +235,6 @@ func (a *App) ToolsSaveRequest(callID, input string) (string, error) {
 // ToolsSetApproval carries the channel tools:setApproval into the window.
 func (a *App) ToolsSetApproval(callID, input string) (string, error) {
 	return a.call("tools:setApproval", callID, input)
-}
-
-// ToolsSetSecret carries the channel tools:setSecret into the window.
-func (a *App) ToolsSetSecret(callID, input string) (string, error) {
-	return a.call("tools:setSecret", callID, input)
 }
 
 // ToolsTestCustom carries the channel tools:testCustom into the window.

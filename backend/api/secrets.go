@@ -105,8 +105,8 @@ func (s *Secrets) Save(ctx context.Context, in wire.SaveSecretInput) (wire.Saved
 	switch place := ownPlace(name); {
 	case place != "":
 		return wire.SavedSecret{}, &core.Error{Code: core.CodeInvalid, Path: "name", Message: fmt.Sprintf("The name %q is taken. %s Choose another one.", name, place)}
-	case strings.ContainsAny(name, "${}"):
-		return wire.SavedSecret{}, &core.Error{Code: core.CodeInvalid, Path: "name", Message: "The name of a secret cannot hold $, { or }: ${secret:name} refers to it."}
+	case name == "" || strings.ContainsAny(name, "${}\r\n"):
+		return wire.SavedSecret{}, &core.Error{Code: core.CodeInvalid, Path: "name", Message: "A secret needs a name without $, braces and line breaks: ${secret:name} refers to it."}
 	case in.Value == "":
 		return wire.SavedSecret{}, &core.Error{Code: core.CodeNeedsValue, Path: "value", Message: fmt.Sprintf("The secret %s needs a value.", name)}
 	}

@@ -21,6 +21,10 @@ func TestSecretsNameUsersAndKeepToThemselves(t *testing.T) {
 		_, err := f.Save(ctx, wire.SaveSecretInput{Name: name, Value: "x"})
 		require.Equal(t, core.CodeInvalid, core.CodeOf(err))
 	}
+	for _, bad := range []wire.SaveSecretInput{{Name: " ", Value: "v"}, {Name: "a}", Value: "v"}, {Name: "a\nb", Value: "v"}, {Name: "a"}} {
+		_, err := f.Save(ctx, bad)
+		require.Error(t, err, bad.Name)
+	}
 	spec := full() // it has REF: ${secret:s/api-key}
 	_, err := b.AddServer(ctx, wire.AddServerInput{Server: spec})
 	require.NoError(t, err)

@@ -19,12 +19,6 @@ type ToolStore interface {
 	CustomVersions(ctx context.Context, name string) ([]core.CustomVersion, error)
 }
 
-// ToolSecrets keeps the values that tools sign in with.
-type ToolSecrets interface {
-	Names(ctx context.Context) ([]string, error)
-	Set(ctx context.Context, name, value string) error
-}
-
 // Tools is the facade of the tools: those of the catalog, and the person's own
 // in tools.json.
 type Tools struct {
@@ -36,7 +30,6 @@ type Tools struct {
 	custom  *custom.Runner
 	store   ToolStore
 	saving  sync.Mutex // of saved requests
-	secrets ToolSecrets
 	apply   func()
 	undo    undo[core.CustomTool]
 
@@ -45,8 +38,8 @@ type Tools struct {
 }
 
 // NewTools makes the facade. apply brings what tools.json says into effect.
-func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, rules Rules, choices ToolChoices, runner *custom.Runner, store ToolStore, secrets ToolSecrets, apply func()) *Tools {
-	return &Tools{config: c, catalog: catalog, gate: gate, rules: rules, choices: choices, custom: runner, store: store, secrets: secrets, apply: apply}
+func NewTools(c *config.Store, catalog *tools.Catalog, gate *tools.Executor, rules Rules, choices ToolChoices, runner *custom.Runner, store ToolStore, apply func()) *Tools {
+	return &Tools{config: c, catalog: catalog, gate: gate, rules: rules, choices: choices, custom: runner, store: store, apply: apply}
 }
 
 // Get returns every tool from memory.

@@ -19,7 +19,6 @@ import (
 	"patchbay/backend/event"
 	"patchbay/backend/limit"
 	"patchbay/backend/policy"
-	"patchbay/backend/secret"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
 	"patchbay/backend/tools/custom"
@@ -50,11 +49,9 @@ func newTools(t *testing.T) (*api.Tools, *config.Store, *store.Store) {
 		require.NoError(t, err)
 		catalog.Replace("custom", runner.Set(f.Tools))
 	}
-	keys, err := secret.OpenWith(t.TempDir(), nil)
-	require.NoError(t, err)
 	choices, err := approval.NewChoices(t.Context(), s.App, nil)
 	require.NoError(t, err)
-	return api.NewTools(c, catalog, gate, policy.Default().With(choices), choices, runner, s.App, keys, apply), c, s
+	return api.NewTools(c, catalog, gate, policy.Default().With(choices), choices, runner, s.App, apply), c, s
 }
 
 func shout(code string) core.CustomTool {
@@ -178,18 +175,6 @@ func TestConnectorsAreImportedAllOrNone(t *testing.T) {
 	file, err = c.Current()
 	require.NoError(t, err)
 	require.Len(t, file.Tools, 4)
-}
-
-func TestSecretsOfTools(t *testing.T) {
-	f, _, _ := newTools(t)
-	names := wire.SecretNames{Names: []string{"x/key", "x/other"}}
-	require.NoError(t, f.SetSecret(t.Context(), wire.SetSecretInput{Name: "x/key", Value: " v\n"}))
-	missing, err := f.GetMissingSecrets(t.Context(), names)
-	require.NoError(t, err)
-	require.Equal(t, []string{"x/other"}, missing.Names)
-	for _, bad := range []wire.SetSecretInput{{Name: "provider/openai", Value: "v"}, {Name: "oauth/token/x", Value: "v"}, {Name: "", Value: "v"}, {Name: "x", Value: ""}, {Name: "a}", Value: "v"}} {
-		require.Equal(t, core.CodeInvalid, core.CodeOf(f.SetSecret(t.Context(), bad)), bad.Name)
-	}
 }
 
 // An allowed tool is allowed as the person saw it; what is dangerous needs a

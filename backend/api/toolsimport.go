@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"patchbay/backend/api/wire"
 	"patchbay/backend/core"
@@ -26,33 +24,4 @@ func (t *Tools) AddMany(ctx context.Context, in wire.AddToolsInput) (wire.AddedT
 	}
 	names, err := t.config.AddTools(ctx, in.Tools)
 	return wire.AddedTools{Names: names}, t.saved(err)
-}
-
-// GetMissingSecrets returns those of the named secrets that have no value yet.
-func (t *Tools) GetMissingSecrets(ctx context.Context, in wire.SecretNames) (wire.SecretNames, error) {
-	there, err := t.secrets.Names(ctx)
-	if err != nil {
-		return wire.SecretNames{}, err
-	}
-	out := wire.SecretNames{}
-	for _, n := range in.Names {
-		if !slices.Contains(there, n) {
-			out.Names = append(out.Names, n)
-		}
-	}
-	return out, nil
-}
-
-// SetSecret keeps the value of a secret for custom tools. Nothing gives it back.
-func (t *Tools) SetSecret(ctx context.Context, in wire.SetSecretInput) error {
-	name := strings.TrimSpace(in.Name)
-	switch {
-	case name == "" || strings.ContainsAny(name, "{}$\r\n"):
-		return &core.Error{Code: core.CodeInvalid, Path: "name", Message: "A secret needs a name, without braces, $ and line breaks."}
-	case strings.HasPrefix(name, "provider/") || strings.HasPrefix(name, "oauth/"):
-		return &core.Error{Code: core.CodeInvalid, Path: "name", Message: "Names that begin with provider/ or oauth/ are kept for Patchbay itself. Choose another."}
-	case in.Value == "":
-		return &core.Error{Code: core.CodeInvalid, Path: "value", Message: "The secret is empty. Paste its value."}
-	}
-	return t.secrets.Set(ctx, name, strings.TrimSpace(in.Value))
 }

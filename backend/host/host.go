@@ -181,7 +181,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.mcpOptions(secrets)),
-		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.choices, h.Custom, h.store.App, secrets, h.configChanged),
+		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.choices, h.Custom, h.store.App, h.configChanged),
 		Chat:      api.NewChat(h.Chat, h.Runner, desk),
 		Agents:    api.NewAgents(h.Agents),
 		Approvals: api.NewApprovals(desk),

@@ -19,7 +19,6 @@ export const keys = {
     custom: () => ["tools", "custom"] as const,
     saved: (tool: string) => ["savedRequests", tool] as const,
     versions: (name: string) => ["tools", "versions", name] as const,
-    secrets: (names: readonly string[]) => ["tools", "secrets", ...names] as const,
     approval: (ref: { kind: string; server?: string; name: string; digest?: string }) =>
       ["tools", "approval", ref] as const,
     check: (code: string) => ["check", code] as const,

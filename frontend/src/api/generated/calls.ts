@@ -60,14 +60,12 @@ import type {
   SavedRequestsInput,
   SavedRequestsView,
   SavedSecret,
-  SecretNames,
   SecretsView,
   SendInput,
   SendOutput,
   ServerView,
   ServersView,
   SetApprovalInput,
-  SetSecretInput,
   SetServerEnabledInput,
   SetToolsEnabledInput,
   SettingsView,
@@ -200,9 +198,6 @@ export const tools = {
   /** tools:getCustom */
   getCustom: (options?: CallOptions): Promise<CustomToolsView> =>
     call<CustomToolsView>("tools:getCustom", "ToolsGetCustom", {}, options),
-  /** tools:getMissingSecrets */
-  getMissingSecrets: (input: SecretNames, options?: CallOptions): Promise<SecretNames> =>
-    call<SecretNames>("tools:getMissingSecrets", "ToolsGetMissingSecrets", input, options),
   /** tools:getSavedRequests */
   getSavedRequests: (input: SavedRequestsInput, options?: CallOptions): Promise<SavedRequestsView> =>
     call<SavedRequestsView>("tools:getSavedRequests", "ToolsGetSavedRequests", input, options),
@@ -233,9 +228,6 @@ export const tools = {
   /** tools:setApproval */
   setApproval: (input: SetApprovalInput, options?: CallOptions): Promise<Removed> =>
     call<Removed>("tools:setApproval", "ToolsSetApproval", input, options),
-  /** tools:setSecret */
-  setSecret: (input: SetSecretInput, options?: CallOptions): Promise<void> =>
-    call<void>("tools:setSecret", "ToolsSetSecret", input, options),
   /** tools:testCustom */
   testCustom: (input: TestCustomInput, options?: CallOptions): Promise<ExecuteOutput> =>
     call<ExecuteOutput>("tools:testCustom", "ToolsTestCustom", input, options),

@@ -34,7 +34,7 @@ export interface Activity {
     cut?: boolean;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ActivityInput asks for the timeline of the server Name.
  */
@@ -46,7 +46,7 @@ export interface ActivityInput {
 // From core/activity.go
 export type ActivityKind = "event" | "log" | "received" | "sent" | "stderr" | "stdout";
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ActivityView is a part of a timeline, the oldest entry first.
  */
@@ -54,7 +54,7 @@ export interface ActivityView {
     entries: Activity[];
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * AddServerInput is a server to save and connect.
  */
@@ -81,7 +81,7 @@ export interface AddServerInput {
     savedAs?: string;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * AddToolsInput are tools to save, all or none.
  */
@@ -89,7 +89,7 @@ export interface AddToolsInput {
     tools: CustomTool[];
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * AddedTools are the names under which tools were saved, in the order of the
  * input: a name that was taken got a number.
@@ -286,7 +286,7 @@ export interface BuiltinAccess {
 // From core/principal.go
 export type CallStatus = "canceled" | "denied" | "denied_rule" | "done" | "expired" | "failed" | "invalid" | "lost" | "running" | "timeout" | "tool_error" | "waiting";
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * CancelInput names a running call.
  */
@@ -362,7 +362,7 @@ export interface ChatToolCall {
     status: CallStatus;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * CheckCodeInput is code to compile; nothing of it is run.
  */
@@ -370,7 +370,7 @@ export interface CheckCodeInput {
     code: string;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * CheckedCode says where code is no JavaScript.
  */
@@ -403,7 +403,7 @@ export type ChunkKind = "input" | "log" | "progress" | "status";
 // From core/errors.go
 export type Code = "canceled" | "conflict" | "denied" | "internal" | "invalid" | "needs_auth" | "needs_value" | "not_found" | "timeout" | "too_large" | "unavailable";
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * CompleteInput asks the server Name to complete an argument.
  */
@@ -613,7 +613,7 @@ export interface CustomTool extends Capabilities {
     enabled: boolean;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * CustomToolVersions is every version that is kept of a tool, the newest first.
  */
@@ -621,7 +621,7 @@ export interface CustomToolVersions {
     versions: CustomVersion[];
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * CustomToolsView is every custom tool, in the order of tools.json.
  */
@@ -675,7 +675,7 @@ export interface Error {
     path?: string;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * ExecuteInput asks for one call of a tool by a person.
  */
@@ -689,7 +689,7 @@ export interface ExecuteInput {
     arguments: unknown;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * ExecuteOutput is how the call ended. A refusal or a failure is told in Status
  * and Error, not as a failed request.
@@ -707,7 +707,7 @@ export interface ExecuteOutput {
     modelText: string;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ExportFormat is a form of configuration to export to.
  */
@@ -717,7 +717,7 @@ export interface ExportFormat {
     where: string; // where the text belongs, in words
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ExportFormatsView is every form, in the order in which to show them.
  */
@@ -725,7 +725,7 @@ export interface ExportFormatsView {
     formats: ExportFormat[];
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ExportServerInput names a server and a form of configuration.
  */
@@ -734,7 +734,7 @@ export interface ExportServerInput {
     format: string; // an id of mcp:getExportFormats
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ExportedServer is a configuration for another program, without secrets.
  */
@@ -774,7 +774,7 @@ export interface FinishSignInInput {
 // From core/server.go
 export type Fix = "edit" | "install" | "" | "reconnect" | "show_log" | "sign_in" | "values";
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * FoundFile is a file of another program with servers in it. Secrets are masked.
  */
@@ -789,7 +789,7 @@ export interface FoundFile {
     error?: string;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * FoundFiles is what was found on this machine.
  */
@@ -797,7 +797,7 @@ export interface FoundFiles {
     files: FoundFile[];
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * FoundIn names a server in the file of another program.
  */
@@ -864,7 +864,7 @@ export interface LinkView {
     link: string; // "" when none waits
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * Mask stands in the page for a value that was saved before and that the page
  * must not see. Sent back, it means "unchanged".
@@ -933,10 +933,10 @@ export interface NameInput {
     name: string;
 }
 
-// From wire/types.go
+// From wire/servers.go
 export type OnConflict = "fail" | "keep_both" | "overwrite";
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * OpenAPIInput is an OpenAPI 3 document, in JSON or YAML.
  */
@@ -948,7 +948,7 @@ export interface OpenAPIInput {
     baseUrl?: string;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * OpenAPIView is what a document offers, and nothing of it is saved.
  */
@@ -968,7 +968,7 @@ export interface Origin {
     model?: string;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ParseServersInput is a text to understand; nothing is run or saved.
  */
@@ -976,7 +976,7 @@ export interface ParseServersInput {
     text: string;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ParsedServer is one server found in a text.
  */
@@ -1012,7 +1012,7 @@ export interface ParsedServer {
     from?: FoundIn;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ParsedServers is what was found in a text. A text without any usable server
  * is an error instead.
@@ -1229,7 +1229,7 @@ export interface QuestionsView {
     questions: Question[];
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * RejectedServer is one server of a text that cannot be used.
  */
@@ -1238,7 +1238,7 @@ export interface RejectedServer {
     error: Error;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * RemoveSavedInput names a saved request.
  */
@@ -1289,7 +1289,7 @@ export interface Resource {
     size?: number; // in bytes; nil: unknown
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ResourceInput names a resource of the server Name.
  */
@@ -1330,7 +1330,7 @@ export interface ResourcesChanged {
     uri?: string; // "": the list
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * RestoreVersionInput brings a former version of the custom tool Name back.
  * Its name and whether it is on stay as they are now.
@@ -1348,7 +1348,7 @@ export interface RestoreVersionInput {
 export interface Resync {
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ReviewInput is one configuration, and where the values behind its masks are.
  */
@@ -1359,7 +1359,7 @@ export interface ReviewInput {
     bundle?: string;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ReviewServersInput are configurations to look at; nothing is run or saved.
  */
@@ -1367,7 +1367,7 @@ export interface ReviewServersInput {
     servers: ReviewInput[];
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ReviewsView holds one review for each configuration, in their order.
  */
@@ -1494,7 +1494,7 @@ export interface SaveProviderInput {
     key?: string;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * SaveRequestInput keeps arguments for a tool.
  */
@@ -1512,7 +1512,7 @@ export interface SaveSecretInput {
     value: string;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * SavedRequest are arguments that a person keeps for a tool.
  */
@@ -1521,7 +1521,7 @@ export interface SavedRequest {
     arguments: unknown; // a JSON object
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * SavedRequestsInput names a tool; its definition does not matter.
  */
@@ -1529,7 +1529,7 @@ export interface SavedRequestsInput {
     ref: ToolRef;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * SavedRequestsView is every saved request of a tool, by name.
  */
@@ -1545,15 +1545,7 @@ export interface SavedSecret {
     restart: string[]; // servers to reconnect
 }
 
-// From wire/types.go
-/**
- * SecretNames names secrets.
- */
-export interface SecretNames {
-    names: string[];
-}
-
-// From wire/types.go
+// From wire/servers.go
 /**
  * SecretPlace is a value in clear.
  */
@@ -1643,7 +1635,7 @@ export interface ServerAuth {
     dpop?: boolean; // RFC 9449, also where it is not demanded
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ServerInput is a value that a person is asked for.
  */
@@ -1655,7 +1647,7 @@ export interface ServerInput {
     required: boolean;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ServerReview is what there is to know about a configuration before it runs.
  */
@@ -1805,7 +1797,7 @@ export interface ServerStatus {
     attempt?: number; // 1-based, of the attempts in a row
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ServerView is a configured server and its state.
  */
@@ -1826,7 +1818,7 @@ export interface ServersChanged {
     servers: string[]; // names; empty means any of them
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * ServersView is the list of configured servers, in the order of tools.json.
  */
@@ -1834,7 +1826,7 @@ export interface ServersView {
     servers: ServerView[];
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * SetApprovalInput sets what a person chose for tools, all or none.
  */
@@ -1850,16 +1842,7 @@ export interface SetApprovalInput {
     acceptRisk?: boolean;
 }
 
-// From wire/types.go
-/**
- * SetSecretInput is the value of a secret for custom tools. It is never shown again.
- */
-export interface SetSecretInput {
-    name: string;
-    value: string;
-}
-
-// From wire/types.go
+// From wire/servers.go
 /**
  * SetServerEnabledInput switches a server on or off for good.
  */
@@ -1868,7 +1851,7 @@ export interface SetServerEnabledInput {
     enabled: boolean;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * SetToolsEnabledInput switches tools of a server on or off for everybody.
  */
@@ -1925,7 +1908,7 @@ export interface StopInput {
     conversationId: string;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * TestCustomInput asks for one call of a custom tool as it stands in the editor.
  */
@@ -1954,7 +1937,7 @@ export interface TestReport {
     serverVersion?: string;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * TestServerInput is a configuration to try without saving it.
  */
@@ -2027,7 +2010,7 @@ export interface ToolApproval {
     tool: Tool;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * ToolApprovalDetail is a choice with what it was made for.
  */
@@ -2037,7 +2020,7 @@ export interface ToolApprovalDetail {
     now?: Tool; // nil when there is no such tool now
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * ToolApprovalView is what a person chose for all calls of a tool.
  */
@@ -2088,7 +2071,7 @@ export interface ToolFolder {
     write: boolean; // false: it may only be read
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * ToolInput names a tool; its definition does not matter.
  */
@@ -2146,7 +2129,7 @@ export interface ToolResult {
     warning?: string;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * ToolView is a tool and how it may be used now.
  */
@@ -2204,7 +2187,7 @@ export interface ToolsStreamEnd {
     status: CallStatus;
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * ToolsView is every tool, in a stable order.
  */
@@ -2243,7 +2226,7 @@ export interface UpdateConversationInput {
     model?: string;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * UpdateServerInput replaces the configuration of the server Name; masked
  * values stay as they are. A changed name renames it.
@@ -2258,7 +2241,7 @@ export interface UpdateServerInput {
     allowLoaders?: string[];
 }
 
-// From wire/types.go
+// From wire/tools.go
 /**
  * UpdateToolInput replaces the custom tool Name. A changed name renames it.
  */
@@ -2267,7 +2250,7 @@ export interface UpdateToolInput {
     tool: CustomTool;
 }
 
-// From wire/types.go
+// From wire/servers.go
 /**
  * UploadBundleInput is a piece of a bundle's file, in order.
  */

@@ -1,13 +1,13 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { tools } from "@/api/generated/calls";
+import { secrets, tools } from "@/api/generated/calls";
 import { keys } from "@/api/keys";
 import { newCallId } from "@/api/transport";
 import type {
   CustomTool,
   RestoreVersionInput,
   SavedRequest,
+  SaveSecretInput,
   SetApprovalInput,
-  SetSecretInput,
   ToolRef,
   UpdateToolInput,
 } from "@/api/types";
@@ -76,17 +76,20 @@ export function parseOpenAPI(text: string, baseUrl: string) {
 /** Those of the named secrets that have no value yet. */
 export function useMissingSecrets(names: readonly string[]) {
   return useQuery({
-    queryKey: keys.tools.secrets(names),
-    queryFn: async () => (await tools.getMissingSecrets({ names: [...names] })).names,
+    queryKey: keys.secrets.all,
+    queryFn: async () => (await secrets.list()).secrets,
     enabled: names.length > 0,
+    select: (all) => names.filter((n) => !all.some((s) => s.kept && s.name === n)),
   });
 }
 
-export function useSetSecret() {
+export function useSaveSecret() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (input: SetSecretInput) => tools.setSecret(input),
-    onSettled: () => client.invalidateQueries({ queryKey: keys.tools.all }),
+    // What is mutated stays in memory for a while; a value must not.
+    gcTime: 0,
+    mutationFn: (input: SaveSecretInput) => secrets.save(input),
+    onSettled: () => client.invalidateQueries({ queryKey: keys.secrets.all }),
   });
 }
 

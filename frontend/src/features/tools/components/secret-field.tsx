@@ -5,14 +5,14 @@ import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { useSettled } from "@/components/use-settled";
-import { useMissingSecrets, useSetSecret } from "../queries";
+import { useMissingSecrets, useSaveSecret } from "../queries";
 
 /** A secret by its name, and a way to give it a value, which is never shown again. */
 export function SecretField({ name, onName }: { name: string; onName?: (name: string) => void }) {
   const [value, setValue] = useState("");
   const settled = useSettled(name, 300);
   const missing = useMissingSecrets(settled ? [settled] : []).data;
-  const save = useSetSecret();
+  const save = useSaveSecret();
   const state =
     missing === undefined || settled !== name
       ? ""
@@ -20,9 +20,9 @@ export function SecretField({ name, onName }: { name: string; onName?: (name: st
         ? "It has no value yet."
         : "It has a value. Saving another replaces it.";
   const keep = () => {
-    if (value === "" || name === "") return;
+    if (value.trim() === "" || name === "") return;
     save.mutate(
-      { name, value },
+      { name, value: value.trim() },
       {
         onSuccess: () => {
           setValue("");
