@@ -215,7 +215,7 @@ const (
 func (n *notes) word(place, s string) {
 	switch {
 	case isUNC(s):
-		n.add("network_path", core.SeverityDanger, place, core.MendEdit, "%s is a path on another computer (%s); what runs or opens it sends your sign-in there.", Label(place), clip(s))
+		n.add("network_path", core.SeverityDanger, place, core.MendEdit, "%s is a path on another computer (%s); what runs or opens it sends your sign-in there.", Label(place), core.Clip(s, 60))
 	case len(s) > longWord:
 		n.add("padding", core.SeverityWarning, place, core.MendEdit, "%s is %d characters long. Read it to its end.", Label(place), len(s))
 	}
@@ -225,13 +225,6 @@ func (n *notes) word(place, s string) {
 	if strings.ContainsAny(s, "\n\r") {
 		n.add("line_break", core.SeverityWarning, place, core.MendEdit, "%s has several lines; all of them are handed over.", Label(place))
 	}
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return s
 }
 
 func isUNC(s string) bool {

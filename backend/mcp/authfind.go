@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"patchbay/backend/core"
 	"slices"
 	"strings"
 	"time"
@@ -119,8 +120,8 @@ func (a *authorizer) resource(ctx context.Context) (*resourceMeta, error) {
 			trouble = err
 			continue
 		case !a.covers(m.Resource):
-			a.say("%s is about another resource, %s", p, short(m.Resource, 200))
-			wrong = authFailed(true, nil, "%s says that it is %s, which is not the address of %s. A token for it is not asked for. Check the URL.", a.url.Host, short(m.Resource, 200), a.server)
+			a.say("%s is about another resource, %s", p, core.Clip(m.Resource, 200))
+			wrong = authFailed(true, nil, "%s says that it is %s, which is not the address of %s. A token for it is not asked for. Check the URL.", a.url.Host, core.Clip(m.Resource, 200), a.server)
 			continue
 		case len(m.Servers) == 0:
 			return nil, authFailed(true, nil, "%s wants you to sign in but does not say where. Add the key it asks for to its headers.", a.server)
@@ -156,7 +157,7 @@ func (a *authorizer) covers(resource string) bool {
 func (a *authorizer) issuer(ctx context.Context, id string) (*issuerMeta, error) {
 	u, err := url.Parse(id)
 	if err != nil || a.checkEndpoint(id) != nil {
-		return nil, authFailed(true, err, "%s names an authorization server that must not be used: %s.", a.server, short(id, 200))
+		return nil, authFailed(true, err, "%s names an authorization server that must not be used: %s.", a.server, core.Clip(id, 200))
 	}
 	base, path := u.Scheme+"://"+u.Host, strings.TrimSuffix(u.EscapedPath(), "/")
 	places := []string{base + "/.well-known/oauth-authorization-server" + path, base + "/.well-known/openid-configuration" + path}
@@ -173,7 +174,7 @@ func (a *authorizer) issuer(ctx context.Context, id string) (*issuerMeta, error)
 			return nil, authFailed(ctx.Err() == nil && errors.Is(err, errPrivate), err, "%s, where you sign in to %s, cannot be reached: %s", u.Host, a.server, sentence(netCause(err)))
 		case !sameIssuer(m.Issuer, id):
 			// MCP 2026-07-28, Authorization: metadata of somebody else must not be used.
-			return nil, authFailed(true, nil, "%s claims to be another authorization server, %s. Patchbay does not sign in there.", u.Host, short(m.Issuer, 200))
+			return nil, authFailed(true, nil, "%s claims to be another authorization server, %s. Patchbay does not sign in there.", u.Host, core.Clip(m.Issuer, 200))
 		}
 		for _, e := range []string{m.Authorize, m.Token, m.Register} {
 			if err := a.checkEndpoint(e); e != "" && err != nil {
@@ -328,7 +329,7 @@ func (a *authorizer) register(ctx context.Context, t *target, redirect string) (
 	if status/100 != 2 {
 		te := &tokenError{status: status, host: host}
 		_ = json.Unmarshal(body, te)
-		return nil, authFailed(true, te, "%s does not let Patchbay introduce itself (HTTP %d %s). Get a client id there and enter it.", host, status, short(te.Code+" "+te.Description, 200))
+		return nil, authFailed(true, te, "%s does not let Patchbay introduce itself (HTTP %d %s). Get a client id there and enter it.", host, status, core.Clip(te.Code+" "+te.Description, 200))
 	}
 	var w struct {
 		ID      string `json:"client_id"`

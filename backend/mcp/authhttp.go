@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"patchbay/backend/core"
 	"slices"
 	"strings"
 	"syscall"
@@ -101,7 +102,7 @@ func isLoopback(host string) bool {
 // checkScheme demands encryption of all but this computer.
 func checkScheme(u *url.URL) error {
 	if u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return fmt.Errorf("%s is not an https address", short(u.Redacted(), 200))
+		return fmt.Errorf("%s is not an https address", core.Clip(u.Redacted(), 200))
 	}
 	return nil
 }
@@ -111,13 +112,13 @@ func checkScheme(u *url.URL) error {
 func (a *authorizer) checkEndpoint(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return fmt.Errorf("%q is not an address", short(raw, 200))
+		return fmt.Errorf("%q is not an address", core.Clip(raw, 200))
 	}
 	if err := checkScheme(u); err != nil {
 		return err
 	}
 	if u.User != nil || u.Fragment != "" {
-		return fmt.Errorf("%s is not a plain address", short(u.Redacted(), 200))
+		return fmt.Errorf("%s is not a plain address", core.Clip(u.Redacted(), 200))
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
 		return a.admit(ip)

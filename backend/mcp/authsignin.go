@@ -142,7 +142,7 @@ func (a *authorizer) withPerson(ctx context.Context, s *signIn) error {
 	// MCP 2026-07-28, Authorization: before anything else of the answer is
 	// believed or shown, it must come from whom we asked.
 	if iss := got.Get("iss"); iss != t.as.Issuer && (iss != "" || t.as.SendsIssuer) {
-		return authFailed(true, nil, "The answer to the sign-in at %s does not come from there but from %q. It was not used.", t.as.Issuer, short(iss, 200))
+		return authFailed(true, nil, "The answer to the sign-in at %s does not come from there but from %q. It was not used.", t.as.Issuer, core.Clip(iss, 200))
 	}
 	if code := got.Get("error"); code != "" {
 		if c.dynamic && code != "access_denied" {
@@ -151,7 +151,7 @@ func (a *authorizer) withPerson(ctx context.Context, s *signIn) error {
 		if code == "access_denied" {
 			return authFailed(true, nil, "Access to %s was refused at %s. Sign in again and allow it.", a.server, authorize.Host)
 		}
-		return authFailed(true, nil, "%s refused the sign-in: %s", authorize.Host, sentence(short(strings.TrimSpace(code+" "+got.Get("error_description")), 300)))
+		return authFailed(true, nil, "%s refused the sign-in: %s", authorize.Host, sentence(core.Clip(strings.TrimSpace(code+" "+got.Get("error_description")), 300)))
 	}
 	a.say("code received")
 	ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenLimit)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"patchbay/backend/core"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,7 +40,7 @@ type tokenError struct {
 func (e *tokenError) Error() string {
 	s := e.Code
 	if e.Description != "" {
-		s += ": " + short(e.Description, 200)
+		s += ": " + core.Clip(e.Description, 200)
 	}
 	if s == "" {
 		s = http.StatusText(e.status)
@@ -69,7 +70,7 @@ func (a *authorizer) token(ctx context.Context, endpoint string, form url.Values
 	}
 	u, err := url.Parse(endpoint)
 	if err != nil {
-		return nil, authFailed(true, err, "The token endpoint %s is not a usable address.", short(endpoint, 200))
+		return nil, authFailed(true, err, "The token endpoint %s is not a usable address.", core.Clip(endpoint, 200))
 	}
 	for again := false; ; again = true {
 		if proof != nil {
@@ -143,7 +144,7 @@ func (a *authorizer) readToken(body []byte, host string, assertion bool, proof *
 		g.proof, g.Key = proof, proof.key
 	case kind == "bearer", kind == "", assertion && kind == "n_a":
 	default:
-		return nil, authFailed(true, nil, "%s answered with a token of the unknown type %q.", host, short(w.Type, 40))
+		return nil, authFailed(true, nil, "%s answered with a token of the unknown type %q.", host, core.Clip(w.Type, 40))
 	}
 	a.hidden.learn([]string{g.Access, g.Refresh})
 	return g, nil

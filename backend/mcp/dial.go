@@ -387,7 +387,7 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 	l.gone, l.shut = conn.gone, conn.close
 	conn.junk = func(line []byte) {
 		if conn.junked.Add(1) <= 50 {
-			a.log.add("stdout: ", short(string(line), 300))
+			a.log.add("stdout: ", core.Clip(string(line), 300))
 		}
 	}
 	conn.tap = a.log.frame
@@ -527,7 +527,7 @@ func tellingLine(tail string) string {
 	if best == "" {
 		best = last
 	}
-	return short(best, 240)
+	return core.Clip(best, 240)
 }
 
 func lastLines(s string, n int) string {
@@ -549,7 +549,7 @@ func plainOS(err error) string {
 
 // sentence makes text fit to end a message.
 func sentence(s string) string {
-	s = short(strings.TrimSpace(s), 300)
+	s = core.Clip(strings.TrimSpace(s), 300)
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?…") {
 		return s
 	}

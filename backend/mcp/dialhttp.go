@@ -29,7 +29,7 @@ func checkURL(raw string) (*url.URL, *dialError) {
 	case strings.TrimSpace(raw) == "":
 		return nil, failed(stepCheck, core.FixEdit, true, "No URL is configured. Give the address of the server, such as https://example.com/mcp.")
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return nil, failed(stepCheck, core.FixEdit, true, "Not a usable URL: %s. It must start with http:// or https:// and name a host.", short(raw, 200))
+		return nil, failed(stepCheck, core.FixEdit, true, "Not a usable URL: %s. It must start with http:// or https:// and name a host.", core.Clip(raw, 200))
 	}
 	return u, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"patchbay/backend/core"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,7 +166,7 @@ func (l *lift) refused(resp *http.Response) error {
 	}
 	why := http.StatusText(l.status)
 	if text := strings.TrimSpace(string(body)); text != "" && mediaType(resp) == "text/plain" {
-		why = short(text, 200)
+		why = core.Clip(text, 200)
 	}
 	return &httpError{status: l.status, after: l.after, err: errors.New(why)}
 }

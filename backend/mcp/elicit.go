@@ -104,7 +104,7 @@ func (q *questions) elicit(ctx context.Context, r *sdk.ElicitRequest) (*sdk.Elic
 	defer cancel()
 	defer context.AfterFunc(q.ctx, cancel)()
 	p := r.Params
-	callID, done := q.during(ctx, short(p.Message, 500))
+	callID, done := q.during(ctx, core.Clip(p.Message, 500))
 	defer done()
 	var action Action
 	var content map[string]any
@@ -166,7 +166,7 @@ func (q *questions) fill(ctx context.Context, callID string, p *sdk.ElicitParams
 		maps.Copy(content, given)
 		if check != nil {
 			if err := check.Validate(content); err != nil {
-				f.Problem = short(err.Error(), 500)
+				f.Problem = core.Clip(err.Error(), 500)
 				continue
 			}
 		}
@@ -230,7 +230,7 @@ func (q *questions) visitFirst(ctx context.Context, err *rpcError) bool {
 		q.ended[e.ID] = over
 		q.mu.Unlock()
 		ok := func() bool {
-			callID, done := q.during(ctx, short(e.Message, 500))
+			callID, done := q.during(ctx, core.Clip(e.Message, 500))
 			defer done()
 			vctx, stop := context.WithCancel(ctx)
 			defer stop()

@@ -129,7 +129,7 @@ func requireNobody(t *testing.T, all map[int]string, marks []string) {
 		for pid, at := range all {
 			if at != "" && startTime(pid) == at {
 				b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-				out = append(out, fmt.Sprintf("%d %s", pid, short(strings.ReplaceAll(string(b), "\x00", " "), 200)))
+				out = append(out, fmt.Sprintf("%d %s", pid, core.Clip(strings.ReplaceAll(string(b), "\x00", " "), 200)))
 			}
 		}
 		return out

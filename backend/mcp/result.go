@@ -79,7 +79,7 @@ func rawContent(raw []byte, i int, c core.Content) core.Content {
 func decodeOddResult(raw []byte) (core.ToolResult, error) {
 	var f map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &f); err != nil && json.Valid(raw) {
-		return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "its answer is not an object: %s", short(string(raw), 100))
+		return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "its answer is not an object: %s", core.Clip(string(raw), 100))
 	} else if err != nil {
 		return core.ToolResult{}, core.Errorf(core.CodeUnavailable, "its answer is not valid JSON: %w", err)
 	}
@@ -190,7 +190,7 @@ func (l *toolList) check(t core.Tool, r core.ToolResult) string {
 		return "The tool's structured output is not valid JSON."
 	}
 	if err := schema.Validate(val); err != nil {
-		return "The tool's structured output does not match its own schema: " + short(err.Error(), 300)
+		return "The tool's structured output does not match its own schema: " + core.Clip(err.Error(), 300)
 	}
 	return ""
 }
@@ -209,11 +209,4 @@ func compileSchema(raw []byte) *outputSchema {
 		return &outputSchema{}
 	}
 	return &outputSchema{s: res}
-}
-
-func short(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }

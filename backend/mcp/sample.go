@@ -66,7 +66,7 @@ func (q *questions) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*s
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: short(err.Error(), 500)}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: core.Clip(err.Error(), 500)}
 	case a.Action != Accept:
 		return nil, &jsonrpc.Error{Code: codeDeclined, Message: "User rejected sampling request"}
 	}
@@ -99,7 +99,7 @@ func sampling(p *sdk.CreateMessageParams) (core.Sampling, error) {
 	if p.ModelPreferences != nil {
 		for _, h := range p.ModelPreferences.Hints {
 			if h != nil && h.Name != "" && len(out.Hints) < 5 {
-				out.Hints = append(out.Hints, short(h.Name, 100))
+				out.Hints = append(out.Hints, core.Clip(h.Name, 100))
 			}
 		}
 	}

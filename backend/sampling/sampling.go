@@ -76,7 +76,7 @@ func (s *Service) Sample(ctx context.Context, server, callID string, in core.Sam
 	rec := core.AuditRecord{
 		CallID: uuid.NewString(), ParentID: callID, BeganAt: began.UTC().Format(time.RFC3339Nano),
 		Principal: core.Principal{Kind: core.PrincipalServer}, Ref: core.ToolRef{Kind: core.ToolFeature, Server: server, Name: Method},
-		Arguments: clip(string(shown), 16<<10), Status: core.CallRunning,
+		Arguments: core.Clip(string(shown), 16<<10), Status: core.CallRunning,
 		Decision: core.Decision{Effect: core.Ask, Rule: "sampling", Why: "A server that asks a model always needs a person.", Risk: core.RiskMedium},
 	}
 	if rec.Seq, err = s.Log.Begin(context.WithoutCancel(ctx), rec); err != nil {
@@ -188,11 +188,4 @@ func (s *Service) emit(p event.Payload) {
 	if s.Emit != nil {
 		s.Emit(p)
 	}
-}
-
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return s[:n] + "…"
 }

@@ -154,7 +154,7 @@ func (c *callCmd) Run(a *app) error {
 			return byStatus(o)
 		}
 		if a.json || !terminal(a.stdout) {
-			a.printJSON(mcpResult(o.Result))
+			a.printJSON(o.Result.MCP())
 		} else {
 			a.printf("%s\n", clean(tools.ModelText(o.Result)))
 		}
@@ -196,43 +196,4 @@ func (a *app) chunk(ch core.Chunk) {
 		}
 	}
 	fmt.Fprintf(a.stderr, "… %s\n", visible(text))
-}
-
-// mcpResult is a result as MCP spells it (2025-11-25, CallToolResult).
-func mcpResult(r core.ToolResult) map[string]any {
-	content := []any{}
-	for _, c := range r.Content {
-		b := map[string]any{"type": c.Type}
-		switch c.Type {
-		case core.ContentText:
-			b["text"] = c.Text
-		case core.ContentImage, core.ContentAudio:
-			b["data"], b["mimeType"] = c.Data, c.MIMEType
-		case core.ContentResourceLink:
-			b["uri"], b["name"] = c.URI, c.Name
-			if c.MIMEType != "" {
-				b["mimeType"] = c.MIMEType
-			}
-		case core.ContentResource:
-			res := map[string]any{"uri": c.URI}
-			if c.MIMEType != "" {
-				res["mimeType"] = c.MIMEType
-			}
-			if len(c.Data) > 0 {
-				res["blob"] = c.Data
-			} else {
-				res["text"] = c.Text
-			}
-			b["resource"] = res
-		}
-		content = append(content, b)
-	}
-	out := map[string]any{"content": content}
-	if len(r.StructuredContent) > 0 {
-		out["structuredContent"] = r.StructuredContent
-	}
-	if r.IsError {
-		out["isError"] = true
-	}
-	return out
 }

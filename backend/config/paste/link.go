@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"patchbay/backend/config/internal/entry"
+	"patchbay/backend/core"
 )
 
 // BadLink is the reason for a link whose configuration cannot be unpacked.
@@ -87,7 +88,7 @@ func (p *parser) link(src source, off int, s string) *Error {
 		got.json, _ = got.tree.render()
 	}
 	if got.json == "" {
-		return p.errorAt(src, off, UnknownLink, "This link (%s:…) holds no configuration that can be read. Paste the server's JSON, its http address or its command line.", short(scheme))
+		return p.errorAt(src, off, UnknownLink, "This link (%s:…) holds no configuration that can be read. Paste the server's JSON, its http address or its command line.", core.Clip(scheme, 80))
 	}
 	// What was packed has not been seen by anyone yet.
 	if hidden := (&parser{text: got.json}).checkCharacters(); hidden != nil {
@@ -258,7 +259,7 @@ func (p *parser) links(src source) (ok bool) {
 				tries--
 				before := len(p.found)
 				if err := p.link(src, i, s); err == nil {
-					p.warn("Only the link %q was read; the rest of the text is not configuration.", short(s))
+					p.warn("Only the link %q was read; the rest of the text is not configuration.", core.Clip(s, 80))
 					return true
 				}
 				p.found = p.found[:before]

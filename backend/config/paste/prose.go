@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"patchbay/backend/core"
 	"slices"
 	"strings"
 )
@@ -99,7 +100,7 @@ func (p *parser) oneLine(src source) *Error {
 			best = i + 1
 		}
 	}
-	p.warn("Only the line %q was read; the rest of the text is not configuration.", short(where[best].text))
+	p.warn("Only the line %q was read; the rest of the text is not configuration.", core.Clip(where[best].text, 80))
 	p.add(hits[best])
 	return nil
 }
@@ -146,13 +147,6 @@ func codeSpans(t string) []line {
 		}
 	}
 	return out
-}
-
-func short(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:80]) + "…"
-	}
-	return s
 }
 
 // blocks reads the fenced blocks of a text. Blocks without servers are passed

@@ -10,6 +10,7 @@ import (
 
 	"patchbay/backend/config/internal/entry"
 	"patchbay/backend/config/internal/jsonc"
+	"patchbay/backend/core"
 )
 
 // isRegistry reports whether o describes a server as the MCP registry does
@@ -156,7 +157,7 @@ func (c *collector) registry(path string, v *hujson.Value) {
 	f.warnings = append(decoder.Warnings, r.warnings...)
 	f.missing = r.missing
 	if len(ways) > 0 {
-		f.warnings = append(f.warnings, name+": the description offers other ways as well ("+short(strings.Join(ways, ", "))+"); the first one was taken.")
+		f.warnings = append(f.warnings, name+": the description offers other ways as well ("+core.Clip(strings.Join(ways, ", "), 80)+"); the first one was taken.")
 	}
 	c.p.add(f)
 }
@@ -278,7 +279,7 @@ func packageRecipe(pkg data) (r *recipe, why string) {
 	case "":
 		return nil, "the package " + id + " does not say from which registry it comes; paste the server's command line instead."
 	default:
-		return nil, "packages of the kind " + kind + " (" + short(id) + ") are not read here; paste the server's command line instead."
+		return nil, "packages of the kind " + kind + " (" + core.Clip(id, 80) + ") are not read here; paste the server's command line instead."
 	}
 	if !whole {
 		r.args = append(r.args, at)

@@ -5,6 +5,7 @@ import (
 
 	"patchbay/backend/config/internal/entry"
 	"patchbay/backend/config/internal/jsonc"
+	"patchbay/backend/core"
 )
 
 // boxes are keys under which some programs keep the settings of one server:
@@ -64,7 +65,7 @@ func (c *collector) builtIn(name string, v *hujson.Value) bool {
 	if m := jsonc.Member(o, "source"); m != nil { // Zed
 		if s, _ := jsonc.String(m); s == "extension" {
 			c.n--
-			c.p.warn("%s is an extension of the other program and says neither its command nor its url; it was left out.", short(name))
+			c.p.warn("%s is an extension of the other program and says neither its command nor its url; it was left out.", core.Clip(name, 80))
 			return true
 		}
 	}
@@ -75,7 +76,7 @@ func (c *collector) builtIn(name string, v *hujson.Value) bool {
 	switch kind, _ := jsonc.String(m); kind {
 	case "builtin", "platform", "frontend", "inline_python":
 		c.n--
-		c.p.warn("%s is part of the other program (%s) and not a server of its own; it was left out.", short(name), kind)
+		c.p.warn("%s is part of the other program (%s) and not a server of its own; it was left out.", core.Clip(name, 80), kind)
 		return true
 	}
 	return false

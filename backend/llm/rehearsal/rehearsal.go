@@ -152,7 +152,7 @@ func obey(asked []call, tools []llm.ToolDef) (string, []call) {
 		case i < 0:
 			says = append(says, unknown(c.alias, tools))
 		case json.Unmarshal([]byte(args), &object) != nil || object == nil:
-			says = append(says, fmt.Sprintf("The arguments of `%s` are not a JSON object: `%s`. Write them like this: `%s`.", c.alias, short(args), example(tools[i])))
+			says = append(says, fmt.Sprintf("The arguments of `%s` are not a JSON object: `%s`. Write them like this: `%s`.", c.alias, core.Clip(args, 160), example(tools[i])))
 		default:
 			calls = append(calls, call{c.alias, args})
 		}
@@ -353,12 +353,5 @@ func excerpt(s string) string {
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return short(line)
-}
-
-func short(s string) string {
-	if r := []rune(s); len(r) > 160 {
-		return string(r[:160]) + "…"
-	}
-	return s
+	return core.Clip(line, 160)
 }

@@ -3,7 +3,6 @@ package builtin
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -85,18 +84,7 @@ func (s *spot) write(content string) error {
 	if len(content) > maxFile {
 		return core.Errorf(core.CodeTooLarge, "%s was not written: at most %d MiB can be.", s.path, maxFile>>20)
 	}
-	f, err := reach.OpenRegular(s.root, s.rel, os.O_WRONLY|os.O_CREATE, s.path)
-	if err != nil {
-		return err
-	}
-	err = f.Truncate(0)
-	if err == nil {
-		_, err = f.WriteString(content)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return reach.FileError(s.path, err)
-	}
-	return nil
+	return reach.WriteFile(s.root, s.rel, content, s.path)
 }
 
 type writeArgs struct{ Path, Content string }

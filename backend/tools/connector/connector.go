@@ -174,7 +174,7 @@ func answer(c core.Connector, res *http.Response, raw []byte, hide func(string) 
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		said := fmt.Sprintf("%s %s answered %s.", c.Method, hide(res.Request.URL.Host+res.Request.URL.EscapedPath()), res.Status)
 		if isText && text != "" {
-			said += "\n" + cut(text, maxFault)
+			said += "\n" + core.Clip(text, maxFault)
 		}
 		return core.ToolResult{IsError: true, Content: []core.Content{{Type: core.ContentText, Text: said}}}, nil
 	}
@@ -183,7 +183,7 @@ func answer(c core.Connector, res *http.Response, raw []byte, hide func(string) 
 		return picked(c, text)
 	case c.Pick != "":
 		return core.ToolResult{IsError: true, Content: []core.Content{{Type: core.ContentText,
-			Text: fmt.Sprintf("%s was to be picked from the answer, but that is no JSON (%s).\n%s", c.Pick, media, cut(text, maxFault))}}}, nil
+			Text: fmt.Sprintf("%s was to be picked from the answer, but that is no JSON (%s).\n%s", c.Pick, media, core.Clip(text, maxFault))}}}, nil
 	case isText && text == "":
 		return core.ToolResult{Content: []core.Content{{Type: core.ContentText, Text: res.Status}}}, nil
 	case isText:
@@ -202,7 +202,7 @@ func picked(c core.Connector, text string) (core.ToolResult, error) {
 		r := gjson.Get(text, c.Pick)
 		if !r.Exists() {
 			return core.ToolResult{IsError: true, Content: []core.Content{{Type: core.ContentText,
-				Text: fmt.Sprintf("The answer holds nothing at %s. It begins:\n%s", c.Pick, cut(text, maxFault))}}}, nil
+				Text: fmt.Sprintf("The answer holds nothing at %s. It begins:\n%s", c.Pick, core.Clip(text, maxFault))}}}, nil
 		}
 		text = r.Raw
 		if text == "" { // a count, such as items.#
@@ -229,15 +229,4 @@ func decodeText(raw []byte, contentType, media string) (string, bool) {
 	}
 	out, err := io.ReadAll(r)
 	return string(out), err == nil
-}
-
-// cut keeps the first bytes of a text.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit] + "…"
 }

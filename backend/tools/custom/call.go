@@ -277,38 +277,5 @@ func (c *call) nested(name string, args json.RawMessage) (any, error) {
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	return mcpResult(o.Result), nil
-}
-
-// mcpResult is a result as MCP spells it (2025-11-25, CallToolResult).
-func mcpResult(r core.ToolResult) map[string]any {
-	content := make([]map[string]any, 0, len(r.Content))
-	for _, b := range r.Content {
-		m := map[string]any{"type": b.Type}
-		switch b.Type {
-		case core.ContentText:
-			m["text"] = b.Text
-		case core.ContentImage, core.ContentAudio:
-			m["data"], m["mimeType"] = b.Data, b.MIMEType
-		case core.ContentResourceLink:
-			m["uri"], m["name"] = b.URI, b.Name
-		case core.ContentResource:
-			inner := map[string]any{"uri": b.URI}
-			if b.MIMEType != "" {
-				inner["mimeType"] = b.MIMEType
-			}
-			if len(b.Data) > 0 {
-				inner["blob"] = b.Data
-			} else {
-				inner["text"] = b.Text
-			}
-			m["resource"] = inner
-		}
-		content = append(content, m)
-	}
-	out := map[string]any{"content": content, "isError": r.IsError}
-	if len(r.StructuredContent) > 0 {
-		out["structuredContent"] = r.StructuredContent
-	}
-	return out
+	return o.Result.MCP(), nil
 }

@@ -99,18 +99,7 @@ func (c *call) writeFile(path, content string) error {
 		return err
 	}
 	defer root.Close()
-	f, err := reach.OpenRegular(root, rel, os.O_WRONLY|os.O_CREATE, path)
-	if err != nil {
-		return err
-	}
-	err = f.Truncate(0)
-	if err == nil {
-		_, err = f.WriteString(content)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return reach.FileError(path, err)
-	}
-	return nil
+	return reach.WriteFile(root, rel, content, path)
 }
 
 func (c *call) listFolder(path string) ([]listed, error) {

@@ -72,6 +72,23 @@ func OpenRegular(root *os.Root, rel string, flag int, path string) (*os.File, er
 	return f, nil
 }
 
+// WriteFile replaces what the file rel in root holds, or makes it. path is what
+// errors call it.
+func WriteFile(root *os.Root, rel, content, path string) error {
+	f, err := OpenRegular(root, rel, os.O_WRONLY|os.O_CREATE, path)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(0)
+	if err == nil {
+		_, err = f.WriteString(content)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return FileError(path, err)
+	}
+	return nil
+}
+
 // FileError says of an error of the system what it means for path.
 func FileError(path string, err error) error {
 	switch {

@@ -450,13 +450,6 @@ func (d *Decoder) switches(o *hujson.Object, spec *core.ServerSpec) {
 	}
 }
 
-func clip(s string) string {
-	if s = strings.TrimSpace(s); len(s) > 40 {
-		return s[:40] + "…"
-	}
-	return s
-}
-
 const maxMillis = 24 * 3600 * 1000
 
 // Millis reads a time limit in milliseconds: a whole number from 0 to a day.
@@ -485,7 +478,7 @@ func (d *Decoder) leftOut(o *hujson.Object) {
 	}
 	for i := range o.Members {
 		if k := jsonc.Key(&o.Members[i]); !known[k] && !ignored(k) {
-			d.warn("the key %q is not known here and was left out.", clip(k))
+			d.warn("the key %q is not known here and was left out.", core.Clip(k, 40))
 		}
 	}
 }

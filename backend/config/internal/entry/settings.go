@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -101,7 +102,7 @@ func (d *Decoder) settings(o *hujson.Object, spec *core.ServerSpec) {
 			d.warn("the key %q holds something else than it does here and was left out.", s.Key)
 			continue
 		}
-		d.fail(WrongType, m, d.path+"/"+s.Key, "%s must be %s, not %s.", s.Key, s.Want, clip(string(m.Pack())))
+		d.fail(WrongType, m, d.path+"/"+s.Key, "%s must be %s, not %s.", s.Key, s.Want, core.Clip(strings.TrimSpace(string(m.Pack())), 40))
 	}
 	if d.Foreign && spec.TimeoutMS > 0 && spec.TimeoutMS < 1000 {
 		d.warn("timeout %d is read as seconds.", spec.TimeoutMS)

@@ -48,7 +48,7 @@ func (d *Decoder) transport(o *hujson.Object, v *hujson.Value, spec *core.Server
 	if explicit != "" {
 		t, ok := ParseTransport(explicit)
 		if !ok {
-			d.fail(UnknownTransport, at, path, "the transport %q is not known; use stdio, streamable-http or sse.", clip(explicit))
+			d.fail(UnknownTransport, at, path, "the transport %q is not known; use stdio, streamable-http or sse.", core.Clip(explicit, 40))
 		}
 		spec.Transport = t
 	}
@@ -112,7 +112,7 @@ func GuessTransport(address string) core.Transport {
 func CheckURL(s string) string {
 	plain := Neutral(s) // a placeholder may hold spaces
 	if strings.ContainsFunc(plain, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }) || HasControl(s, false) {
-		return fmt.Sprintf("the url %s holds a space or a control character.", clip(strconv.Quote(s)))
+		return fmt.Sprintf("the url %s holds a space or a control character.", core.Clip(strconv.Quote(s), 40))
 	}
 	if strings.HasPrefix(s, "${") { // the whole address is a placeholder
 		return ""
@@ -120,15 +120,15 @@ func CheckURL(s string) string {
 	u, err := url.Parse(plain)
 	switch {
 	case err != nil:
-		return fmt.Sprintf("the url %q cannot be read.", clip(s))
+		return fmt.Sprintf("the url %q cannot be read.", core.Clip(s, 40))
 	case u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Sprintf("the url %q must begin with http:// or https://.", clip(s))
+		return fmt.Sprintf("the url %q must begin with http:// or https://.", core.Clip(s, 40))
 	case u.Hostname() == "":
-		return fmt.Sprintf("the url %q names no host.", clip(s))
+		return fmt.Sprintf("the url %q names no host.", core.Clip(s, 40))
 	}
 	if p := u.Port(); p != "" {
 		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
-			return fmt.Sprintf("the url %q has a port out of range.", clip(s))
+			return fmt.Sprintf("the url %q has a port out of range.", core.Clip(s, 40))
 		}
 	}
 	return ""

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"patchbay/backend/core"
 )
 
 // Kind says what is wrong with a text.
@@ -180,20 +182,13 @@ func (d *Doc) explain(err error, open []opener) *Error {
 			msg = "this text in quotes holds a character that JSON does not allow"
 		}
 	case strings.HasPrefix(msg, "invalid literal"):
-		msg = fmt.Sprintf("%s is not a JSON value; text needs double quotes", clip(strings.TrimPrefix(msg, "invalid literal: ")))
+		msg = fmt.Sprintf("%s is not a JSON value; text needs double quotes", core.Clip(strings.TrimPrefix(msg, "invalid literal: "), 40))
 	case len(rest) > 0 && strings.Contains(msg, "expecting ',' or") && strings.IndexByte(`"{[`, rest[0]) >= 0:
 		msg = "a comma is missing before this"
 	case len(rest) > 0 && strings.HasSuffix(msg, "at start of object name"):
 		msg = "a key in double quotes must stand here"
 	}
 	return d.Errorf(Syntax, off, "", "Not valid JSON: %s.", msg)
-}
-
-func clip(s string) string {
-	if r := []rune(s); len(r) > 40 {
-		return string(r[:40]) + "…"
-	}
-	return s
 }
 
 // Errorf makes an error at the byte offset off.
