@@ -52,6 +52,11 @@ func (a *App) McpGetExportFormats(callID, input string) (string, error) {
 	return a.call("mcp:getExportFormats", callID, input)
 }
 
+// McpGetLog carries the channel mcp:getLog into the window.
+func (a *App) McpGetLog(callID, input string) (string, error) {
+	return a.call("mcp:getLog", callID, input)
+}
+
 // McpGetPrompts carries the channel mcp:getPrompts into the window.
 func (a *App) McpGetPrompts(callID, input string) (string, error) {
 	return a.call("mcp:getPrompts", callID, input)

@@ -42,6 +42,28 @@ func (m *MCP) GetActivity(_ context.Context, in wire.ActivityInput) (wire.Activi
 	return wire.ActivityView{Entries: entries}, err
 }
 
+// GetLog returns the last lines of the file about a server, of this run and of
+// those before. A server without a file has no lines.
+func (m *MCP) GetLog(_ context.Context, in wire.LogInput) (wire.LogView, error) {
+	if _, err := m.find(in.Name); err != nil {
+		return wire.LogView{}, err
+	}
+	if m.log == nil {
+		return wire.LogView{}, core.Errorf(core.CodeUnavailable, "No log is kept of the servers.")
+	}
+	n := in.Lines
+	if n <= 0 || n > maxLogLines {
+		n = maxLogLines
+	}
+	lines, err := m.log.Last(in.Name, n)
+	if core.CodeOf(err) == core.CodeNotFound {
+		err = nil
+	}
+	return wire.LogView{Path: m.log.Path(in.Name), Lines: lines}, err
+}
+
+const maxLogLines = 2000
+
 // ClearActivity forgets the timeline of a server.
 func (m *MCP) ClearActivity(_ context.Context, in wire.NameInput) error {
 	return m.manager.ClearActivity(in.Name)

@@ -22,7 +22,15 @@ type SecretStore interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// MCPOptions are what the facade of the servers stands on. All must be set but Renamed, Links and Apps.
+// ServerLog reads the files about the servers.
+type ServerLog interface {
+	Path(server string) string
+	// Last returns the last n lines, the oldest first. The error is CodeNotFound
+	// when nothing was written.
+	Last(server string, n int) ([]string, error)
+}
+
+// MCPOptions are what the facade of the servers stands on. All must be set but Renamed, Links, Log and Apps.
 type MCPOptions struct {
 	Config  *config.Store
 	Manager *mcp.Manager
@@ -38,6 +46,8 @@ type MCPOptions struct {
 	Renamed func(ctx context.Context, from, to string) error
 	// Links are opened from outside; nil for none.
 	Links *Links
+	// Log keeps what happened with the servers; nil for none.
+	Log ServerLog
 	// Apps are the programs whose files mcp:findConfigs reads; nil for none.
 	Apps []discover.App
 }
@@ -54,6 +64,7 @@ type MCP struct {
 	bundles shelf
 	renamed func(ctx context.Context, from, to string) error
 	links   *Links
+	log     ServerLog
 	apps    []discover.App
 	undo    undo[core.ServerSpec]
 }
@@ -61,7 +72,7 @@ type MCP struct {
 // NewMCP makes the facade.
 func NewMCP(o MCPOptions) *MCP {
 	return &MCP{config: o.Config, manager: o.Manager, apply: o.Apply, demo: o.Demo, secrets: o.Secrets, doctor: o.Doctor,
-		bundles: shelf{dir: o.Bundles}, renamed: o.Renamed, links: o.Links, apps: o.Apps}
+		bundles: shelf{dir: o.Bundles}, renamed: o.Renamed, links: o.Links, log: o.Log, apps: o.Apps}
 }
 
 // GetServers returns all configured servers with their states. It waits for none of them.

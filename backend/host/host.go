@@ -30,6 +30,7 @@ import (
 	"patchbay/backend/question"
 	"patchbay/backend/sampling"
 	"patchbay/backend/secret"
+	"patchbay/backend/serverlog"
 	"patchbay/backend/store"
 	"patchbay/backend/tools"
 	"patchbay/backend/tools/builtin"
@@ -43,6 +44,9 @@ const Version = "0.1.0"
 // lookForChoices is how often a program that stays looks whether another one,
 // such as the command line, changed the approvals of tools.
 const lookForChoices = 2 * time.Second
+
+// keepServerLogs is how long the log of a server stays that nothing is written to.
+const keepServerLogs = 30 * 24 * time.Hour
 
 // customSource is the catalog's name for the tools of tools.json.
 const customSource = "custom"
@@ -83,9 +87,11 @@ type Host struct {
 	store   *store.Store
 	choices *approval.Choices
 	log     *timberjack.Logger
-	ctx     context.Context
-	cancel  context.CancelFunc
-	wg      sync.WaitGroup
+
+	serverLog *serverlog.Log
+	ctx       context.Context
+	cancel    context.CancelFunc
+	wg        sync.WaitGroup
 
 	apply   sync.Mutex
 	started bool // guarded by apply
@@ -98,6 +104,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		return nil, err
 	}
 	h.log = &timberjack.Logger{Filename: filepath.Join(h.Paths.State, "patchbay.log"), MaxSize: 5, MaxBackups: 2}
+	h.serverLog = serverlog.Open(filepath.Join(h.Paths.State, "server-logs"))
 	h.Logger = slog.New(slog.NewJSONHandler(h.log, nil))
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	defer func() {
@@ -135,6 +142,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Publish: func(server string, list []core.Tool) {
 			h.Catalog.Replace("mcp:"+server, list)
 		},
+		Line:       h.serverLog.Add,
 		Lookup:     lookup(secrets),
 		Logger:     h.Logger,
 		ClientName: "patchbay", ClientVersion: Version,
@@ -203,6 +211,7 @@ func (h *Host) Start() {
 	h.apply.Unlock()
 	if h.stay {
 		h.Servers.LearnPath()
+		h.wg.Go(func() { h.serverLog.Prune(keepServerLogs) })
 		h.wg.Go(func() {
 			h.choices.Follow(h.ctx, lookForChoices, func(err error) { h.Logger.Warn("the approvals of tools cannot be read anew", "err", err) })
 		})
@@ -250,7 +259,7 @@ func (h *Host) Close(ctx context.Context) error {
 	if h.store != nil {
 		errs = append(errs, h.store.Close())
 	}
-	return errors.Join(append(errs, h.log.Close())...)
+	return errors.Join(append(errs, h.serverLog.Close(), h.log.Close())...)
 }
 
 // lookup resolves the placeholders of a configuration.

@@ -25,6 +25,7 @@ func (h *Host) mcpOptions(secrets *secret.Store) api.MCPOptions {
 	o := api.MCPOptions{
 		Config: h.Config, Manager: h.Servers, Apply: h.configChanged, Demo: h.demoServer,
 		Secrets: secrets, Doctor: h.Doctor, Bundles: filepath.Join(h.Paths.Data, "bundles"),
+		Log:     h.serverLog,
 		Renamed: h.choices.RenameServer, Links: h.Links,
 	}
 	place, err := discover.System(runtime.GOOS, os.Getenv)

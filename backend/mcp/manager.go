@@ -100,6 +100,7 @@ func (m *Manager) apply(specs []core.ServerSpec) (tuned map[*server]core.ServerS
 			place := m.seats[spec.Name]
 			if place == nil {
 				place = &seat{}
+				place.log.line = func(a core.Activity) { m.o.Line(spec.Name, a) }
 				place.log.news = func() { m.o.Emit(event.ServerActivity{Server: spec.Name}) }
 				m.seats[spec.Name] = place
 			}

@@ -31,6 +31,10 @@ type Options struct {
 	// Auth says how to sign in to a server. It is asked once for each server and
 	// address. nil means the zero AuthConfig for all.
 	Auth func(server string) AuthConfig
+	// Line receives each line of a server's timeline that is no message, with
+	// known secrets blanked out. It is called from many goroutines and must be
+	// quick. nil means that nobody listens.
+	Line func(server string, a core.Activity)
 	// Logger receives what is only for developers. nil means none.
 	Logger *slog.Logger
 	// ClientName and ClientVersion are what servers get to see of us
@@ -116,6 +120,9 @@ func (o Options) withDefaults() Options {
 	o.Limits = o.Limits.withDefaults()
 	if o.Emit == nil {
 		o.Emit = func(event.Payload) {}
+	}
+	if o.Line == nil {
+		o.Line = func(string, core.Activity) {}
 	}
 	if o.Publish == nil {
 		o.Publish = func(string, []core.Tool) {}

@@ -31,6 +31,8 @@ type logRing struct {
 	// news, which may be nil, hears that there is something new, not too often.
 	// It must not block.
 	news func()
+	// line, which may be nil, gets each line. It must be quick.
+	line func(core.Activity)
 
 	told atomic.Bool // news is on its way
 
@@ -100,7 +102,15 @@ func (r *logRing) add(what, text string) {
 		r.lines.pop()
 	}
 	r.mu.Unlock()
+	if r.line != nil {
+		r.line(rec.entry())
+	}
 	r.tell()
+}
+
+// entry is a line as others see it.
+func (n note) entry() core.Activity {
+	return core.Activity{Seq: n.seq, At: n.at.UTC().Format(time.RFC3339Nano), Kind: n.kind, Level: n.level, Text: n.text}
 }
 
 // frame notes a message. It is on the path of every call, so it only copies;
@@ -181,7 +191,7 @@ func (r *logRing) activity(after int64) []core.Activity {
 	}
 	for _, l := range lines {
 		if l.seq > after {
-			out = append(out, core.Activity{Seq: l.seq, At: l.at.UTC().Format(time.RFC3339Nano), Kind: l.kind, Level: l.level, Text: l.text})
+			out = append(out, l.entry())
 		}
 	}
 	slices.SortFunc(out, func(a, b core.Activity) int { return cmp.Compare(a.Seq, b.Seq) })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,26 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+// Why a server failed can be read later, by another run, and without secrets.
+func TestLogOfAServer(t *testing.T) {
+	h := newHome(t)
+	require.NoError(t, os.WriteFile(filepath.Join(h.dir, "tools.json"), fmt.Appendf(nil, `{"mcpServers":[
+		{"name":"box","command":"sh","args":["-c","echo the key $KEY is too old >&2; exec %s demo-server"],"env":{"KEY":"${secret:box/KEY}"}}]}`, program), 0o600))
+	h.run("s3cret-value\n", "secrets", "set", "box/KEY")
+	code, _, errs := h.run("", "servers", "log", "nobody")
+	require.Equal(t, exitBadInput, code)
+	require.Contains(t, errs, "nobody")
+	_, out, errs := h.run("", "servers", "log", "box")
+	require.Empty(t, out)
+	require.Contains(t, errs, "begins when it is started")
+	h.run("", "servers", "list", "--connect")
+	out = h.ok("servers", "log", "box")
+	require.Regexp(t, `stderr the key \S+ is too old`, out)
+	require.NotContains(t, out, "s3cret-value")
+	require.Contains(t, h.ok("servers", "log", "box", "-n", "1"), "event")
+	require.FileExists(t, strings.TrimSpace(h.ok("servers", "log", "box", "--path")))
+}
 
 // A value goes in and is never printed; what uses it is told before it goes.
 func TestSecretsFromTheCommandLine(t *testing.T) {

@@ -21,6 +21,7 @@ type serversCmd struct {
 	Remove serversRemoveCmd `cmd:"" help:"Remove a server from tools.json."`
 	Import serversImportCmd `cmd:"" help:"Add servers from the configuration files of other programs on this machine."`
 	Export serversExportCmd `cmd:"" help:"Print a server as another program keeps it, without secrets."`
+	Log    serversLogCmd    `cmd:"" help:"Print the end of the log of a server: what it printed, and what happened to it."`
 	Parse  serversParseCmd  `cmd:"" help:"Print what a pasted configuration means. Runs nothing and changes nothing."`
 }
 
@@ -77,6 +78,34 @@ func (c *serversListCmd) Run(a *app) error {
 		}
 		for _, s := range file.Skipped {
 			fmt.Fprintf(a.stderr, "skipped: %s\n", s.Error.Message)
+		}
+		return nil
+	})
+}
+
+type serversLogCmd struct {
+	Name  string `arg:"" help:"The server."`
+	Lines int    `short:"n" default:"100" help:"How many lines, at most 2,000."`
+	Path  bool   `help:"Print only where the file is."`
+}
+
+func (c *serversLogCmd) Run(a *app) error {
+	return a.with(host.Options{}, false, func(h *host.Host) error {
+		view, err := h.Facades.MCP.GetLog(a.ctx, wire.LogInput{Name: c.Name, Lines: c.Lines})
+		switch {
+		case err != nil:
+			return err
+		case a.json:
+			a.printJSON(view)
+		case c.Path:
+			a.printf("%s\n", view.Path)
+		case len(view.Lines) == 0:
+			fmt.Fprintf(a.stderr, "Nothing was written about %s yet. Its log begins when it is started.\n", visible(c.Name))
+		}
+		if !a.json && !c.Path {
+			for _, line := range view.Lines {
+				a.printf("%s\n", visible(line))
+			}
 		}
 		return nil
 	})

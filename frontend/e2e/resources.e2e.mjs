@@ -96,6 +96,13 @@ test("the activity shows the messages, and a call is made again from there", asy
     .first()
     .waitFor();
   await shot(page, "activity-all");
+  await panel.getByRole("button", { name: "Show the log file" }).click();
+  const log = page.getByRole("dialog", { name: /^Log of/ });
+  await log.getByText(/ event connected: /).waitFor();
+  assert.deepEqual(await violations(page), []);
+  await shot(page, "server-log");
+  await page.keyboard.press("Escape");
+  await log.waitFor({ state: "detached" });
   await panel.getByRole("searchbox").fill("write_note");
   await panel.getByRole("button", { name: "Call again…" }).click();
   await page.getByTestId("try-it").waitFor();

@@ -38,6 +38,7 @@ var allowed = map[string][]string{
 	"backend/secret":                {"backend/core", "internal/syncdir"},
 	"backend/store":                 {"backend/core"},
 	"backend/doctor":                {"backend/core"},
+	"backend/serverlog":             {"backend/core"},
 	"backend/mcp":                   {"backend/core", "backend/event"},
 	"backend/mcp/demo":              {},
 	"backend/tools":                 {"backend/core", "backend/event"},
@@ -102,6 +103,7 @@ var owners = map[string][]string{
 	"github.com/pmezard/go-difflib":                {"backend/tools/builtin"},
 	"github.com/getkin/kin-openapi":                {"backend/tools/openapi"},
 	"github.com/tidwall/gjson":                     {"backend/tools/connector"},
+	"github.com/DeRuina/timberjack":               {"backend/host", "backend/serverlog"},
 	"github.com/coder/websocket":                   {"backend/api/rpc"},
 }
 

@@ -36,6 +36,18 @@ type ActivityView struct {
 	Entries []core.Activity `json:"entries"`
 }
 
+// LogInput names a server and how many lines of its log are wanted.
+type LogInput struct {
+	Name  string `json:"name"`
+	Lines int    `json:"lines,omitempty"` // 0 means 2,000, which is the most
+}
+
+// LogView is the end of the file about a server.
+type LogView struct {
+	Path  string   `json:"path"`
+	Lines []string `json:"lines"` // the oldest first
+}
+
 // ResourceInput names a resource of the server Name.
 type ResourceInput struct {
 	Name string `json:"name"`

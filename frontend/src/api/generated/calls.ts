@@ -34,6 +34,8 @@ import type {
   IDInput,
   Info,
   LinkView,
+  LogInput,
+  LogView,
   ModelsInput,
   ModelsView,
   NameInput,
@@ -114,6 +116,9 @@ export const mcp = {
   /** mcp:getExportFormats */
   getExportFormats: (options?: CallOptions): Promise<ExportFormatsView> =>
     call<ExportFormatsView>("mcp:getExportFormats", "McpGetExportFormats", {}, options),
+  /** mcp:getLog */
+  getLog: (input: LogInput, options?: CallOptions): Promise<LogView> =>
+    call<LogView>("mcp:getLog", "McpGetLog", input, options),
   /** mcp:getPrompts */
   getPrompts: (input: NameInput, options?: CallOptions): Promise<Prompts> =>
     call<Prompts>("mcp:getPrompts", "McpGetPrompts", input, options),

@@ -866,6 +866,24 @@ export interface LinkView {
 
 // From wire/servers.go
 /**
+ * LogInput names a server and how many lines of its log are wanted.
+ */
+export interface LogInput {
+    name: string;
+    lines?: number; // 0 means 2,000, which is the most
+}
+
+// From wire/servers.go
+/**
+ * LogView is the end of the file about a server.
+ */
+export interface LogView {
+    path: string;
+    lines: string[]; // the oldest first
+}
+
+// From wire/servers.go
+/**
  * Mask stands in the page for a value that was saved before and that the page
  * must not see. Sent back, it means "unchanged".
  */

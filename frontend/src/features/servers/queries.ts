@@ -45,6 +45,16 @@ export function useActivity(name: string) {
   return { query, clear };
 }
 
+/** The end of the file about a server. It grows unseen, so it is read when somebody looks. */
+export function useServerLog(name: string) {
+  return useQuery({
+    queryKey: keys.servers.log(name),
+    queryFn: ({ signal }) => mcp.getLog({ name }, { signal }),
+    staleTime: 0,
+    gcTime: 0,
+  });
+}
+
 /** The oldest link that was opened from outside and not shown yet; "" for none. */
 export async function takeLink(): Promise<string> {
   return (await mcp.takeLink()).link;

@@ -1,5 +1,15 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { ArrowDown, ArrowUp, ChevronRight, Copy, Pause, Play, RotateCcw, Trash2 } from "lucide-react";
+import {
+  ArrowDown,
+  ArrowUp,
+  ChevronRight,
+  Copy,
+  FileText,
+  Pause,
+  Play,
+  RotateCcw,
+  Trash2,
+} from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Activity } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
@@ -20,6 +30,7 @@ import {
   replayOf,
 } from "../lib/activity";
 import { useActivity } from "../queries";
+import { LogDialog } from "./log-dialog";
 
 interface ServerActivityProps {
   name: string;
@@ -35,6 +46,7 @@ export function ServerActivity({ name, onReplay }: ServerActivityProps) {
   const [search, setSearch] = useState("");
   const [paused, setPaused] = useState<readonly Activity[]>();
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const [logOpen, setLogOpen] = useState(false);
   const live = query.data ?? [];
   const all = paused ?? live;
   const shown = useMemo(() => filterActivity(all, hidden, search), [all, hidden, search]);
@@ -89,6 +101,9 @@ export function ServerActivity({ name, onReplay }: ServerActivityProps) {
         >
           <Copy />
         </IconButton>
+        <IconButton size="icon-sm" label="Show the log file" onClick={() => setLogOpen(true)}>
+          <FileText />
+        </IconButton>
         <IconButton
           size="icon-sm"
           label="Clear the activity"
@@ -97,6 +112,7 @@ export function ServerActivity({ name, onReplay }: ServerActivityProps) {
           <Trash2 />
         </IconButton>
       </div>
+      {logOpen && <LogDialog name={name} onClose={() => setLogOpen(false)} />}
       {paused && live.at(-1)?.seq !== paused.at(-1)?.seq && (
         <p className="text-ink-2 text-xs" role="status">
           There is more since you paused.
