@@ -8,7 +8,7 @@ import { useServerLog } from "../queries";
 
 /** The file about a server: what it printed and what happened to it, also in earlier runs of the app. */
 export function LogDialog({ name, onClose }: { name: string; onClose: () => void }) {
-  const { data, error, isFetching, refetch } = useServerLog(name);
+  const { data, error, refetch } = useServerLog(name);
   return (
     <Dialog
       open
@@ -18,26 +18,21 @@ export function LogDialog({ name, onClose }: { name: string; onClose: () => void
       className="w-[min(820px,calc(100vw-32px))]"
     >
       <div className="grid min-h-0 grid-cols-1 gap-3 overflow-y-auto px-4 pt-1 pb-4" data-testid="log-dialog">
-        {error && (
-          <ErrorNote error={error} title="The log could not be read." onRetry={() => void refetch()} />
+        <div className="flex items-center gap-2 text-ink-2 text-xs">
+          <span className="min-w-0 flex-1 font-mono [overflow-wrap:anywhere]">{data?.path}</span>
+          {data && <CopyButton text={data.path} label="Copy the path of the log" />}
+          <Button size="sm" onClick={() => void refetch()}>
+            <RotateCw /> Refresh
+          </Button>
+        </div>
+        {error && <ErrorNote error={error} title="The log could not be read." />}
+        {data?.lines.length === 0 && (
+          <p className="text-ink-2 text-sm">
+            Nothing was written yet. The log begins when the server is started.
+          </p>
         )}
-        {data && (
-          <>
-            <div className="flex items-center gap-2 text-ink-2 text-xs">
-              <span className="min-w-0 flex-1 font-mono [overflow-wrap:anywhere]">{data.path}</span>
-              <CopyButton text={data.path} label="Copy the path of the log" />
-              <Button size="sm" disabled={isFetching} onClick={() => void refetch()}>
-                <RotateCw /> Refresh
-              </Button>
-            </div>
-            {data.lines.length === 0 ? (
-              <p className="text-ink-2 text-sm">
-                Nothing was written yet. The log begins when the server is started.
-              </p>
-            ) : (
-              <TextBlock label="Log" text={data.lines.join("\n")} className="max-h-[60vh]" />
-            )}
-          </>
+        {data && data.lines.length > 0 && (
+          <TextBlock label="Log" text={data.lines.join("\n")} className="max-h-[60vh]" />
         )}
       </div>
     </Dialog>
