@@ -66,7 +66,7 @@ func (t *Tools) replace(ctx context.Context, name string, now core.CustomTool) e
 		return err
 	}
 	if now.Name != name {
-		return t.store.RenameCustomVersions(ctx, name, now.Name)
+		return errors.Join(t.store.RenameCustomVersions(ctx, name, now.Name), t.moveSaved(ctx, name, now.Name))
 	}
 	return nil
 }

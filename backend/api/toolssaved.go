@@ -31,15 +31,19 @@ func (t *Tools) SaveRequest(ctx context.Context, in wire.SaveRequestInput) (wire
 		return wire.SavedRequestsView{}, &core.Error{Code: core.CodeInvalid, Path: "name", Message: "A saved request needs a name of 1 to 100 characters."}
 	case len(in.Request.Arguments) > savedBytes:
 		return wire.SavedRequestsView{}, core.Errorf(core.CodeTooLarge, "The arguments have %d bytes; a saved request holds %d.", len(in.Request.Arguments), savedBytes)
+	case len(in.Request.Expected) > savedBytes:
+		return wire.SavedRequestsView{}, core.Errorf(core.CodeTooLarge, "The expected result has %d bytes; a test holds %d.", len(in.Request.Expected), savedBytes)
 	case !json.Valid(in.Request.Arguments):
 		return wire.SavedRequestsView{}, core.Errorf(core.CodeInvalid, "The arguments are not JSON.")
+	case in.Request.Expected != nil && !json.Valid(in.Request.Expected):
+		return wire.SavedRequestsView{}, core.Errorf(core.CodeInvalid, "The expected result is not JSON.")
 	}
 	return t.changeSaved(ctx, in.Ref, func(all []wire.SavedRequest) ([]wire.SavedRequest, error) {
 		all = slices.DeleteFunc(all, func(r wire.SavedRequest) bool { return r.Name == name })
 		if len(all) >= savedPerTool {
 			return nil, core.Errorf(core.CodeConflict, "%s has %d saved requests already. Remove one first.", in.Ref, len(all))
 		}
-		all = append(all, wire.SavedRequest{Name: name, Arguments: in.Request.Arguments})
+		all = append(all, wire.SavedRequest{Name: name, Arguments: in.Request.Arguments, Expected: in.Request.Expected})
 		slices.SortFunc(all, func(a, b wire.SavedRequest) int {
 			return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 		})
@@ -66,6 +70,21 @@ func (t *Tools) changeSaved(ctx context.Context, ref core.ToolRef, change func([
 		err = t.store.SaveSetting(ctx, savedKey(ref), all)
 	}
 	return wire.SavedRequestsView{Requests: all}, err
+}
+
+// moveSaved gives the requests of a custom tool to the name that it has now.
+func (t *Tools) moveSaved(ctx context.Context, from, to string) error {
+	t.saving.Lock()
+	defer t.saving.Unlock()
+	var all []wire.SavedRequest
+	old := savedKey(core.ToolRef{Kind: core.ToolCustom, Name: from})
+	if err := t.store.Setting(ctx, old, &all); err != nil || len(all) == 0 {
+		return err
+	}
+	if err := t.store.SaveSetting(ctx, savedKey(core.ToolRef{Kind: core.ToolCustom, Name: to}), all); err != nil {
+		return err
+	}
+	return t.store.SaveSetting(ctx, old, []wire.SavedRequest{})
 }
 
 // savedKey names where the requests of a tool are kept: by what it is called, so

@@ -41,3 +41,29 @@ func TestSavedRequests(t *testing.T) {
 	assert.Len(t, got.Requests, 49)
 	require.NoError(t, save("now it fits", `{}`))
 }
+
+// The tests of a custom tool are its saved requests that know their result; they
+// follow the tool when it gets another name.
+func TestTestsOfACustomToolFollowItsName(t *testing.T) {
+	tools, _, _ := newTools(t)
+	ref := func(name string) core.ToolRef { return core.ToolRef{Kind: core.ToolCustom, Name: name} }
+	tool := shout("return args.text")
+	require.NoError(t, tools.Add(t.Context(), tool))
+	request := wire.SavedRequest{Name: "quiet", Arguments: json.RawMessage(`{"text":"a"}`), Expected: json.RawMessage(`"a"`)}
+	_, err := tools.SaveRequest(t.Context(), wire.SaveRequestInput{Ref: ref(tool.Name), Request: request})
+	require.NoError(t, err)
+	bad := request
+	bad.Expected = json.RawMessage(`{`)
+	_, err = tools.SaveRequest(t.Context(), wire.SaveRequestInput{Ref: ref(tool.Name), Request: bad})
+	require.Equal(t, core.CodeInvalid, core.CodeOf(err))
+
+	old := tool.Name
+	tool.Name = "renamed"
+	require.NoError(t, tools.Update(t.Context(), wire.UpdateToolInput{Name: old, Tool: tool}))
+	got, err := tools.GetSavedRequests(t.Context(), wire.SavedRequestsInput{Ref: ref("renamed")})
+	require.NoError(t, err)
+	require.Equal(t, []wire.SavedRequest{request}, got.Requests)
+	got, err = tools.GetSavedRequests(t.Context(), wire.SavedRequestsInput{Ref: ref(old)})
+	require.NoError(t, err)
+	require.Empty(t, got.Requests)
+}

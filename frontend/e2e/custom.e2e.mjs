@@ -160,6 +160,40 @@ test("an older version is compared and restored", async () => {
   assert.deepEqual(await violations(page), []);
 });
 
+test("a run is kept as a test, which notices when the result changes", async () => {
+  await form().getByLabel(/^text/).fill("four words are here");
+  await code().click();
+  await page.keyboard.press("Control+Enter");
+  await allow();
+  await form().getByTestId("outcome").getByText('"words": 4').first().waitFor();
+  await form().getByRole("tab", { name: "Tests" }).click();
+  const tests = form().getByTestId("custom-tests");
+  await tests.getByLabel("Name of the test").fill("four words");
+  await page.keyboard.press("Enter");
+  await tests.getByText("four words are here").waitFor();
+  await tests.getByRole("button", { name: "Run 1 test" }).click();
+  await allow();
+  await tests.getByText("As expected").waitFor();
+  assert.deepEqual(await violations(page), []);
+
+  await form().getByRole("tab", { name: "Code" }).click();
+  await write("return { words: args.text.length };");
+  await form().getByRole("tab", { name: "Tests" }).click();
+  await tests.getByRole("button", { name: "Run 1 test" }).click();
+  await allow();
+  await tests.getByText("Another result").waitFor();
+  await tests
+    .getByRole("region", { name: /What four words should give/ })
+    .getByText("19")
+    .waitFor();
+  await shot(page, "custom-tests-dark");
+  await tests.getByRole("button", { name: "Remove the test four words" }).click();
+  await tests.getByText("No tests yet").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await tests.getByText("four words", { exact: true }).waitFor();
+  await form().getByRole("button", { name: "Revert" }).click();
+});
+
 test("a tool is duplicated, switched off, removed and taken back", async () => {
   await form().getByRole("button", { name: "Duplicate" }).click();
   assert.equal(await form().getByLabel("Name", { exact: true }).inputValue(), "word_count_copy");

@@ -132,6 +132,9 @@ type UpdateToolInput struct {
 type SavedRequest struct {
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"` // a JSON object
+	// Expected is the result that makes the request a test of the tool: any JSON
+	// value; nil for none.
+	Expected json.RawMessage `json:"expected,omitempty"`
 }
 
 // SavedRequestsInput names a tool; its definition does not matter.

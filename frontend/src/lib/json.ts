@@ -17,6 +17,18 @@ export function prettyText(text: string): string {
   }
 }
 
+/** The same text for the same value, whatever the order of its keys. */
+export function canonical(v: unknown): string {
+  return (
+    JSON.stringify(
+      v,
+      (_, x) =>
+        isRecord(x) ? Object.fromEntries(Object.entries(x).sort(([a], [b]) => (a < b ? -1 : 1))) : x,
+      2,
+    ) ?? "null"
+  );
+}
+
 export interface JsonProblem {
   message: string;
   line: number;

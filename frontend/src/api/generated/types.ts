@@ -1537,6 +1537,11 @@ export interface SaveSecretInput {
 export interface SavedRequest {
     name: string;
     arguments: unknown; // a JSON object
+    /**
+     * Expected is the result that makes the request a test of the tool: any JSON
+     * value; nil for none.
+     */
+    expected?: unknown;
 }
 
 // From wire/tools.go

@@ -5,6 +5,8 @@ import type { CustomTool, ExecuteOutput } from "@/api/types";
 export interface Run {
   callId: string;
   startedAt: number;
+  /** What it was called with. */
+  args: Record<string, unknown>;
   output?: ExecuteOutput;
   error?: unknown;
 }

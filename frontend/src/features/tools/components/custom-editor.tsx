@@ -13,12 +13,14 @@ import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
 import { useSettled } from "@/components/use-settled";
 import { isRecord, parseJson, pretty } from "@/lib/json";
 import { isMod, modName } from "@/lib/platform";
+import type { Execute } from "../hooks/use-trial";
 import { hintsOf } from "../lib/hints";
 import { toolKey } from "../lib/keys";
 import { newReach, reachSummary } from "../lib/reach";
 import { testTool, useCodeCheck, useCustomToolActions } from "../queries";
 import { type CustomDraft, useToolsStore } from "../store";
 import { AccessEditor } from "./access-editor";
+import { CustomTests } from "./custom-tests";
 import { type Reach, ReachDialog } from "./reach-dialog";
 import { RequestEditor } from "./request-editor";
 import { TryIt } from "./try-it";
@@ -69,6 +71,7 @@ export function CustomEditor(props: CustomEditorProps) {
   const stored = useToolsStore((s) => s.drafts[draftKey]);
   const setDraft = useToolsStore((s) => s.setDraft);
   const setTrial = useToolsStore((s) => s.setTrial);
+  const trials = useToolsStore((s) => s.trials[toolKey(draftRef(draftKey))]);
   const actions = useCustomToolActions();
   const draft: CustomDraft = stored ?? { tool: base, parameters: pretty(base.parameters) };
   const [error, setError] = useState<unknown>();
@@ -167,6 +170,10 @@ export function CustomEditor(props: CustomEditorProps) {
     }),
     [name, draftKey, schema],
   );
+  const execute: Execute | undefined =
+    schema && !codeProblem && !bodyProblem
+      ? (callId, args) => testTool(callId, { ...draft.tool, name: name || "draft", parameters: schema }, args)
+      : undefined;
   const summary = reachSummary(draft.tool);
   const { http } = draft.tool;
   const kind = http ? "HTTP connector" : "custom tool";
@@ -271,6 +278,7 @@ export function CustomEditor(props: CustomEditorProps) {
               {http ? <Tab value="request">Request</Tab> : <Tab value="code">Code</Tab>}
               <Tab value="schema">Schema</Tab>
               {!http && <Tab value="access">Access{summary && `: ${summary}`}</Tab>}
+              {tool && <Tab value="tests">Tests</Tab>}
               {tool && <Tab value="versions">Versions</Tab>}
             </TabList>
             {http && (
@@ -324,6 +332,22 @@ export function CustomEditor(props: CustomEditorProps) {
               <AccessEditor key={resets} value={draft.tool} onChange={set} />
             </TabPanel>
             {tool && (
+              <TabPanel value="tests">
+                <CustomTests
+                  toolRef={{ kind: "custom", name: tool.name }}
+                  execute={execute}
+                  last={trials?.runs[0]}
+                  onLoad={(args) =>
+                    setTrial(toolKey(draftRef(draftKey)), {
+                      args,
+                      text: pretty(args),
+                      ...(trials?.mode === "batch" && { mode: "json" }),
+                    })
+                  }
+                />
+              </TabPanel>
+            )}
+            {tool && (
               <TabPanel value="versions">
                 <Versions tool={tool} busy={actions.restoreVersion.isPending} onRestore={restore} />
               </TabPanel>
@@ -340,14 +364,8 @@ export function CustomEditor(props: CustomEditorProps) {
             Test
             <span className="font-normal text-ink-3 text-xs">{modName}+Enter runs it as it stands here</span>
           </h4>
-          {schema && !codeProblem && !bodyProblem ? (
-            <TryIt
-              view={trial}
-              runRef={run}
-              execute={(callId, args) =>
-                testTool(callId, { ...draft.tool, name: name || "draft", parameters: schema }, args)
-              }
-            />
+          {execute ? (
+            <TryIt view={trial} runRef={run} execute={execute} />
           ) : (
             <p className="text-ink-2 text-sm">
               Mend the {!schema ? "schema" : bodyProblem ? "body" : "code"} to run it.

@@ -62,10 +62,10 @@ export function useTrial(tool: Tool, execute?: Execute) {
   const shown = trial.runs.find((r) => r.callId === trial.shown) ?? trial.runs[0];
 
   const run = async () => {
-    if (problem || tool.broken || trial.mode === "batch") return;
+    if (problem || tool.broken || trial.mode === "batch" || !isRecord(value)) return;
     const callId = newCallId();
     const kept = trial.runs.filter((r, i) => i < keptRuns - 1 || isRunning(r));
-    change({ runs: [{ callId, startedAt: Date.now() }, ...kept], shown: callId });
+    change({ runs: [{ callId, startedAt: Date.now(), args: value }, ...kept], shown: callId });
     try {
       const output = await (execute ? execute(callId, value) : executeTool(callId, tool.ref, value));
       setRun(key, callId, { output });
