@@ -42,7 +42,7 @@ esac
 
 packages="gcc libc6-dev pkg-config libgtk-3-dev libwebkit2gtk-4.1-dev"
 if [ "$want" = test ]; then
-	packages="$packages xvfb webkit2gtk-driver chromium fonts-liberation"
+	packages="$packages xvfb dbus-daemon webkit2gtk-driver chromium fonts-liberation"
 fi
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

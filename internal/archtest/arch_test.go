@@ -103,7 +103,7 @@ var owners = map[string][]string{
 	"github.com/pmezard/go-difflib":                {"backend/tools/builtin"},
 	"github.com/getkin/kin-openapi":                {"backend/tools/openapi"},
 	"github.com/tidwall/gjson":                     {"backend/tools/connector"},
-	"github.com/DeRuina/timberjack":               {"backend/host", "backend/serverlog"},
+	"github.com/DeRuina/timberjack":                {"backend/host", "backend/serverlog"},
 	"github.com/coder/websocket":                   {"backend/api/rpc"},
 }
 

@@ -44,19 +44,21 @@ func started(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
-func display(t *testing.T) string {
+// answering runs a helper program and returns the line that it writes to its
+// descriptor 3 once it is ready.
+func answering(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
-	cmd := exec.Command("Xvfb", "-displayfd", "3", "-screen", "0", "1280x900x24", "-nolisten", "tcp")
+	cmd := exec.Command(name, args...)
 	cmd.ExtraFiles = []*os.File{w}
 	started(t, cmd)
 	require.NoError(t, w.Close())
 	require.NoError(t, r.SetReadDeadline(time.Now().Add(patience)))
-	line := make([]byte, 16)
+	line := make([]byte, 512)
 	n, err := r.Read(line)
-	require.NoError(t, err, "Xvfb did not start")
-	return ":" + strings.TrimSpace(string(line[:n]))
+	require.NoError(t, err, "%s did not start", name)
+	return strings.TrimSpace(string(line[:n]))
 }
 
 func freePort(t *testing.T) int {
@@ -172,7 +174,9 @@ func TestWindow(t *testing.T) {
 	require.NotEmpty(t, window, "PATCHBAY_WINDOW names the window's program, built with the tag e2e")
 	home := t.TempDir()
 	t.Setenv("PATCHBAY_HOME", home)
-	t.Setenv("DISPLAY", display(t))
+	t.Setenv("DISPLAY", ":"+answering(t, "Xvfb", "-displayfd", "3", "-screen", "0", "1280x900x24", "-nolisten", "tcp"))
+	// By the bus, a second start of the program finds the first.
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", answering(t, "dbus-daemon", "--session", "--nofork", "--print-address=3"))
 	t.Setenv("WAYLAND_DISPLAY", "")
 	port := freePort(t)
 	started(t, exec.Command("WebKitWebDriver", "-p", fmt.Sprint(port)))
@@ -213,6 +217,21 @@ func TestWindow(t *testing.T) {
 	// A call goes through the gate and into the log.
 	out := eval[struct{ Status string }](s, bound("ToolsExecute", `{"ref":{"kind":"mcp","server":"demo","name":"roll_dice"},"arguments":{}}`))
 	require.Equal(t, "done", out.Status)
+
+	// The system opens a link with a second start of the program, which hands it
+	// over and ends. Nothing is added by that: the first window shows the review.
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	link := "cursor://anysphere.cursor-deeplink/mcp/install?name=linked&config=" + base64.URLEncoding.EncodeToString([]byte(`{"command":"npx","args":["-y","from-a-link"]}`))
+	second, err := exec.CommandContext(ctx, window, link).CombinedOutput()
+	require.NoError(t, ctx.Err(), "the second start did not end: %s", second)
+	var ended *exec.ExitError // with 1, as Wails ends it
+	require.ErrorAs(t, err, &ended, "%s", second)
+	s.until("the review of the link", `document.body.innerText.includes("npx -y from-a-link")`)
+	s.screenshot("window-link.png")
+	raw, err = os.ReadFile(filepath.Join(home, "tools.json"))
+	require.NoError(t, err)
+	require.NotContains(t, string(raw), "from-a-link")
 
 	// Closing the window ends the servers, too.
 	pids := children(t, home)
