@@ -77,23 +77,31 @@ func newApp() (*App, error) {
 		return a, nil // the system tells the first window and ends this process
 	}
 	if a.host, err = host.New(context.Background(), host.Options{Stay: true}); err == nil {
-		a.openLinks(os.Args[1:])
+		dir, _ := os.Getwd() // without one, only whole paths are found
+		a.open(os.Args[1:], dir)
 	}
 	return a, err
 }
 
-// openLinks shows the review of the links among the arguments of a start. The
-// system gives them so to a program that is registered for patchbay:.
-func (a *App) openLinks(args []string) {
+// open shows the review of the links and files among the arguments of a start in
+// the folder dir. The system gives them so to a program that is registered for
+// patchbay: and for bundles.
+func (a *App) open(args []string, dir string) {
 	if a.host == nil {
 		return
 	}
 	for _, arg := range args {
-		if !api.IsLink(arg) {
+		if api.IsLink(arg) {
+			if err := a.host.Links.Open(arg); err != nil {
+				a.host.Logger.Warn("a link that was opened holds no server", "err", err)
+			}
 			continue
 		}
-		if err := a.host.Links.Open(arg); err != nil {
-			a.host.Logger.Warn("a link that was opened holds no server", "err", err)
+		if !filepath.IsAbs(arg) {
+			arg = filepath.Join(dir, arg)
+		}
+		if info, err := os.Stat(arg); err == nil && info.Mode().IsRegular() {
+			a.host.Links.OpenFile(arg)
 		}
 	}
 }
@@ -108,14 +116,16 @@ func (a *App) options() *options.App {
 		Bind:        []any{a},
 		// A second start only brings the first window to the front.
 		SingleInstanceLock: &options.SingleInstanceLock{UniqueId: a.instance(), OnSecondInstanceLaunch: func(second options.SecondInstanceData) {
-			a.openLinks(second.Args)
+			a.open(second.Args, second.WorkingDirectory)
 			runtime.WindowUnminimise(a.ctx)
 			runtime.Show(a.ctx)
 		}},
+		// The page cannot read the files that WebKitGTK shows it.
+		DragAndDrop:      &options.DragAndDrop{EnableFileDrop: true},
 		BackgroundColour: options.NewRGB(250, 249, 247),
 		Linux:            &linux.Options{Icon: icon, ProgramName: "patchbay", WebviewGpuPolicy: gpuPolicy},
 		Windows:          &windows.Options{Theme: windows.SystemDefault},
-		Mac:              &mac.Options{OnUrlOpen: func(link string) { a.openLinks([]string{link}) }, About: &mac.AboutInfo{Title: "Patchbay " + host.Version, Icon: icon}},
+		Mac:              &mac.Options{OnUrlOpen: func(link string) { a.open([]string{link}, "") }, OnFileOpen: func(path string) { a.open([]string{path}, "") }, About: &mac.AboutInfo{Title: "Patchbay " + host.Version, Icon: icon}},
 	}
 	if goruntime.GOOS == "darwin" { // without these, copy and paste have no keys there
 		o.Menu = menu.NewMenuFromItems(menu.AppMenu(), menu.EditMenu(), menu.WindowMenu())
@@ -144,6 +154,7 @@ func pageHeaders(next http.Handler) http.Handler {
 func (a *App) startup(ctx context.Context) {
 	a.ctx = ctx
 	if a.mine {
+		runtime.OnFileDrop(ctx, func(_, _ int, paths []string) { a.open(paths, "") })
 		a.host.Start()
 	}
 }

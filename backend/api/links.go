@@ -2,10 +2,13 @@ package api
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 
 	"patchbay/backend/api/wire"
+	"patchbay/backend/config/bundle"
 	"patchbay/backend/config/paste"
 	"patchbay/backend/core"
 	"patchbay/backend/event"
@@ -14,15 +17,18 @@ import (
 // maxLinks is how many links wait for a page at most.
 const maxLinks = 5
 
-// Links holds the links that were opened from outside, such as patchbay:// and
-// cursor://, until a page shows them. A link only ever opens the review of what
-// it holds: nothing of it is saved or run.
+// Links holds what was opened from outside, links such as patchbay:// and
+// cursor://, and files, until a page shows it. It only ever opens the review of
+// what it holds: nothing of it is saved or run.
 type Links struct {
 	emit func(event.Payload)
 
 	mu   sync.Mutex
-	wait []string
+	wait []opened
 }
+
+// opened is a link or a file.
+type opened struct{ link, path string }
 
 // NewLinks makes it. emit may be nil.
 func NewLinks(emit func(event.Payload)) *Links {
@@ -51,33 +57,77 @@ func (l *Links) Open(link string) error {
 	if _, err := paste.Parse(link); err != nil {
 		return err
 	}
+	l.add(opened{link: link})
+	return nil
+}
+
+// OpenFile takes a file for the page to show, a configuration or a bundle. It is
+// read when the page takes it.
+func (l *Links) OpenFile(path string) { l.add(opened{path: path}) }
+
+func (l *Links) add(o opened) {
 	l.mu.Lock()
 	if len(l.wait) == maxLinks {
 		l.wait = l.wait[1:]
 	}
-	l.wait = append(l.wait, link)
+	l.wait = append(l.wait, o)
 	l.mu.Unlock()
 	l.emit(event.LinkOpened{})
-	return nil
 }
 
-// take returns the oldest link that waits, "" for none.
-func (l *Links) take() string {
+// take returns the oldest that waits, the zero value for none.
+func (l *Links) take() opened {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.wait) == 0 {
-		return ""
+		return opened{}
 	}
-	link := l.wait[0]
+	o := l.wait[0]
 	l.wait = l.wait[1:]
-	return link
+	return o
 }
 
-// TakeLink returns the oldest link that was opened from outside and not shown
-// yet. It is given out once.
-func (m *MCP) TakeLink(_ context.Context) (wire.LinkView, error) {
+// TakeLink returns the oldest link or file that was opened from outside and not
+// shown yet. It is given out once, also when the file cannot be read.
+func (m *MCP) TakeLink(ctx context.Context) (wire.LinkView, error) {
 	if m.links == nil {
 		return wire.LinkView{}, nil
 	}
-	return wire.LinkView{Link: m.links.take()}, nil
+	o := m.links.take()
+	if o.path == "" {
+		return wire.LinkView{Link: o.link}, nil
+	}
+	f, err := m.openedFile(ctx, o.path)
+	return wire.LinkView{File: f}, err
+}
+
+const maxText = 8 << 20 // as much as can be pasted
+
+// openedFile reads a file that a person opened or dropped.
+func (m *MCP) openedFile(ctx context.Context, path string) (*wire.OpenedFile, error) {
+	out := &wire.OpenedFile{Name: filepath.Base(path)}
+	limit := int64(maxText)
+	if bundle.IsBundle(path) {
+		limit = bundle.MaxBytes
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, core.Errorf(core.CodeUnavailable, "The file %s cannot be read: %w", path, err)
+	case !info.Mode().IsRegular():
+		return nil, core.Errorf(core.CodeInvalid, "%s is no file. Drop a file with a configuration, or a bundle.", path)
+	case info.Size() > limit:
+		return nil, core.Errorf(core.CodeTooLarge, "%s is larger than %d MiB. Paste only the part with the servers.", path, limit>>20)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, core.Errorf(core.CodeUnavailable, "The file %s cannot be read: %w", path, err)
+	}
+	if !bundle.IsBundle(path) {
+		out.Text = string(raw)
+		return out, nil
+	}
+	found, err := m.inBundle(ctx, raw)
+	out.Found = &found
+	return out, err
 }

@@ -125,6 +125,11 @@ func (m *MCP) UploadBundle(ctx context.Context, in wire.UploadBundleInput) (wire
 	if err != nil || !in.Last {
 		return wire.ParsedServers{}, err
 	}
+	return m.inBundle(ctx, data)
+}
+
+// inBundle says what is in a bundle, and keeps it for being unpacked.
+func (m *MCP) inBundle(ctx context.Context, data []byte) (wire.ParsedServers, error) {
 	b, err := bundle.Read(ctx, data, runtime.GOOS)
 	if err != nil {
 		return wire.ParsedServers{}, err

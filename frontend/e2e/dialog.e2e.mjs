@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { deflateRawSync } from "node:zlib";
@@ -252,6 +253,31 @@ test(
     assert.deepEqual(page.faults, []);
   },
 );
+
+test("a file or an address that is dropped on the window does not take its place", async () => {
+  const page = await openPage(daemon.url);
+  const dir = mkdtempSync(join(tmpdir(), "patchbay-drop-"));
+  const path = join(dir, "servers.json");
+  writeFileSync(path, '{"mcpServers":{"dropped":{"command":"npx","args":["-y","from-a-file"]}}}');
+  const cdp = await page.context().newCDPSession(page);
+  const drop = async (data) => {
+    for (const type of ["dragEnter", "dragOver", "drop"])
+      await cdp.send("Input.dispatchDragEvent", {
+        type,
+        x: 700,
+        y: 300,
+        data: { dragOperationsMask: 1, ...data },
+      });
+  };
+  const address = page.url();
+  await drop({ items: [{ mimeType: "text/uri-list", data: "http://127.0.0.1:9/elsewhere" }] });
+  await drop({ items: [], files: [path] });
+  await page.getByTestId("found-row").getByText("dropped").waitFor();
+  assert.equal(new URL(page.url()).origin, new URL(address).origin);
+  await page.getByRole("button", { name: "Discard" }).click();
+  assert.deepEqual(page.faults, []);
+  rmSync(dir, { recursive: true });
+});
 
 test("a dropped file is read, and a hostile bundle is refused with a reason", async () => {
   const page = await openPage(daemon.url);

@@ -220,24 +220,36 @@ func TestWindow(t *testing.T) {
 
 	// The system opens a link with a second start of the program, which hands it
 	// over and ends. Nothing is added by that: the first window shows the review.
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	link := "cursor://anysphere.cursor-deeplink/mcp/install?name=linked&config=" + base64.URLEncoding.EncodeToString([]byte(`{"command":"npx","args":["-y","from-a-link"]}`))
-	second, err := exec.CommandContext(ctx, window, link).CombinedOutput()
-	require.NoError(t, ctx.Err(), "the second start did not end: %s", second)
-	var ended *exec.ExitError // with 1, as Wails ends it
-	require.ErrorAs(t, err, &ended, "%s", second)
+	again(t, window, "cursor://anysphere.cursor-deeplink/mcp/install?name=linked&config="+base64.URLEncoding.EncodeToString([]byte(`{"command":"npx","args":["-y","from-a-link"]}`)))
 	s.until("the review of the link", `document.body.innerText.includes("npx -y from-a-link")`)
 	s.screenshot("window-link.png")
+	s.click(`//button[normalize-space()="Discard"]`)
+	require.NoError(t, os.WriteFile(filepath.Join(home, "mine.json"), []byte(`{"mcpServers":{"opened":{"command":"npx","args":["-y","from-a-file"]}}}`), 0o600))
+	again(t, window, "mine.json")
+	s.until("the servers of the file", `document.body.innerText.includes("npx -y from-a-file")`)
 	raw, err = os.ReadFile(filepath.Join(home, "tools.json"))
 	require.NoError(t, err)
-	require.NotContains(t, string(raw), "from-a-link")
+	require.NotContains(t, string(raw), "from-a-")
 
 	// Closing the window ends the servers, too.
 	pids := children(t, home)
 	require.NotEmpty(t, pids)
 	_ = s.do(http.MethodDelete, "", nil, nil) // the driver says "no such window" and ends it all the same
 	require.Eventually(t, func() bool { return len(children(t, home)) == 0 }, 20*time.Second, 100*time.Millisecond, "processes were left behind: %v", pids)
+}
+
+// again starts the program once more, in the profile's folder, and waits for it
+// to hand arg over to the first window.
+func again(t *testing.T, window, arg string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, window, arg)
+	cmd.Dir = os.Getenv("PATCHBAY_HOME")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, ctx.Err(), "the second start did not end: %s", out)
+	var ended *exec.ExitError // with 1, as Wails ends it
+	require.ErrorAs(t, err, &ended, "%s", out)
 }
 
 // children lists the processes whose command line names this test's folder.

@@ -221,7 +221,15 @@ type RemoveSecretInput struct {
 	EvenIfUsed bool `json:"evenIfUsed,omitempty"`
 }
 
-// LinkView is a link that was opened from outside.
+// LinkView is a link or a file that was opened from outside.
 type LinkView struct {
-	Link string `json:"link"` // "" when none waits
+	Link string      `json:"link"`           // "" when none waits, or a file
+	File *OpenedFile `json:"file,omitempty"` // nil for none
+}
+
+// OpenedFile is a file that was dropped on the window, or opened with it.
+type OpenedFile struct {
+	Name  string         `json:"name"`
+	Text  string         `json:"text"`            // "" for a bundle
+	Found *ParsedServers `json:"found,omitempty"` // what is in a bundle
 }

@@ -65,6 +65,15 @@ type Input struct {
 // Is reports whether data begins as an archive does.
 func Is(data []byte) bool { return bytes.HasPrefix(data, []byte("PK\x03\x04")) }
 
+// IsBundle reports whether a file is a bundle by its name.
+func IsBundle(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".mcpb", ".dxt", ".zip":
+		return true
+	}
+	return false
+}
+
 // Read looks at the archive data for the system goos ("linux", "darwin",
 // "windows"). It reads and checks every file in it and writes nothing. The
 // bundle keeps data.

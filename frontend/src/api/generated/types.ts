@@ -858,10 +858,11 @@ export interface LinkOpened {
 
 // From wire/types.go
 /**
- * LinkView is a link that was opened from outside.
+ * LinkView is a link or a file that was opened from outside.
  */
 export interface LinkView {
-    link: string; // "" when none waits
+    link: string; // "" when none waits, or a file
+    file?: OpenedFile; // nil for none
 }
 
 // From wire/servers.go
@@ -974,6 +975,16 @@ export interface OpenAPIView {
     title: string;
     version: string;
     proposals: ConnectorProposal[];
+}
+
+// From wire/types.go
+/**
+ * OpenedFile is a file that was dropped on the window, or opened with it.
+ */
+export interface OpenedFile {
+    name: string;
+    text: string; // "" for a bundle
+    found?: ParsedServers; // what is in a bundle
 }
 
 // From core/message.go

@@ -14,6 +14,7 @@ import { useNav, useWhere } from "../use-nav";
 import { narrowQuery, useLayout } from "./layout-store";
 import { Rail } from "./rail";
 import { TitleBar } from "./title-bar";
+import { useFileDrop } from "./use-file-drop";
 import { useMedia } from "./use-media";
 import { useSheetLayout } from "./use-sheet-layout";
 
@@ -28,7 +29,9 @@ export function Shell() {
   const open = search.tools !== undefined;
   useTheme();
   useShortcuts();
-  useLinks(useCallback(() => nav.openTools("mcp"), [nav]));
+  const showAdding = useCallback(() => nav.openTools("mcp"), [nav]);
+  useLinks(showAdding);
+  useFileDrop(showAdding);
   useWindowTitle(conversationId);
 
   return (

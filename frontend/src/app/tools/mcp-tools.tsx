@@ -13,7 +13,6 @@ import {
   rowFromCopy,
   ServerDetails,
   ServerList,
-  useFiles,
   useServerActions,
   useServers,
   useServersStore,
@@ -63,7 +62,6 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       model,
     );
   }, [catalog, servers, model]);
-  const files = useFiles();
 
   // A server that is asked for by name shows itself; the add flow keeps its rows.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a tool of the same server counts too
@@ -264,18 +262,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
   );
 
   return (
-    <div
-      role="group"
-      aria-label="Servers and their tools"
-      className="flex h-full min-h-0"
-      onDragOver={(e) => e.dataTransfer.types.includes("Files") && e.preventDefault()}
-      onDrop={(e) => {
-        const file = e.dataTransfer.files[0];
-        if (!file || e.defaultPrevented) return;
-        e.preventDefault();
-        void files.read(file);
-      }}
-    >
+    <div role="group" aria-label="Servers and their tools" className="flex h-full min-h-0">
       <div
         className={cn(
           "min-h-0 w-[320px] shrink-0 border-line border-r max-lg:w-[280px] max-md:w-full max-md:border-r-0",

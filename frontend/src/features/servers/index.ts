@@ -1,7 +1,7 @@
 export { AddServers } from "./components/add-servers";
 export { ServerDetails } from "./components/server-details";
 export { ServerList } from "./components/server-list";
-export { useFiles } from "./hooks/use-files";
+export { readFile } from "./hooks/use-files";
 export { takeLinks, useLinks } from "./hooks/use-links";
 export { rowFromCopy } from "./lib/review";
 export { useServerActions, useServers } from "./queries";

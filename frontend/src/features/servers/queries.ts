@@ -5,6 +5,7 @@ import { newCallId } from "@/api/transport";
 import type {
   Activity,
   AddServerInput,
+  LinkView,
   ParsedServers,
   ReviewInput,
   ServerSpec,
@@ -55,9 +56,10 @@ export function useServerLog(name: string) {
   });
 }
 
-/** The oldest link that was opened from outside and not shown yet; "" for none. */
-export async function takeLink(): Promise<string> {
-  return (await mcp.takeLink()).link;
+/** The oldest link or file that was opened from outside and not shown yet; undefined for none. */
+export async function takeLink(): Promise<LinkView | undefined> {
+  const next = await mcp.takeLink();
+  return next.link || next.file ? next : undefined;
 }
 
 export function parseServers(text: string, signal?: AbortSignal) {

@@ -1,5 +1,5 @@
 import { FileUp, FolderSearch, Plug } from "lucide-react";
-import { type DragEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { CallError, type ServerView } from "@/api/types";
 import { ErrorNote, messageOf, placeOf } from "@/components/error-note";
 import { Button } from "@/components/ui/button";
@@ -10,7 +10,7 @@ import { plural } from "@/lib/format";
 import { isMod, modName } from "@/lib/platform";
 import { target, transportNames } from "@/lib/servers";
 import { useAddFlow } from "../hooks/use-add-flow";
-import { useFiles } from "../hooks/use-files";
+import { readFile, useFiles } from "../hooks/use-files";
 import { type ParseState, useParse } from "../hooks/use-parse";
 import { useReview } from "../hooks/use-review";
 import { blockedBecause, lineAt, type ReviewRow, willSave } from "../lib/review";
@@ -75,13 +75,6 @@ export function AddServers(props: AddServersProps) {
     files.clear();
     onClose();
   };
-  const drop = (e: DragEvent) => {
-    setOver(false);
-    const file = e.dataTransfer.files[0];
-    if (!file) return;
-    e.preventDefault();
-    void files.read(file);
-  };
 
   return (
     <div
@@ -92,13 +85,10 @@ export function AddServers(props: AddServersProps) {
         over && "outline-2 outline-accent outline-dashed -outline-offset-4",
       )}
       data-testid="add-servers"
-      onDragOver={(e) => {
-        if (!e.dataTransfer.types.includes("Files")) return;
-        e.preventDefault();
-        setOver(true);
-      }}
+      // The drop itself is taken by the window.
+      onDragOver={(e) => e.dataTransfer.types.includes("Files") && setOver(true)}
       onDragLeave={() => setOver(false)}
-      onDrop={drop}
+      onDrop={() => setOver(false)}
     >
       <div className="min-h-0 flex-1 overflow-y-auto px-5 py-5">
         <div className="mx-auto grid w-full max-w-[720px] gap-4">
@@ -328,7 +318,7 @@ function PasteStep({
           accept=".json,.jsonc,.json5,.toml,.yaml,.yml,.txt,.md,.mcpb,.dxt"
           onChange={(e) => {
             const file = e.target.files?.[0];
-            if (file) void files.read(file);
+            if (file) void readFile(file);
             e.target.value = "";
           }}
         />
