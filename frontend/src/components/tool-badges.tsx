@@ -10,7 +10,7 @@ interface Claim {
 }
 
 /** What a server claims of its tool. Silence means the specification's worst case. */
-export function claimsOf(a: Annotations): Claim[] {
+function claimsOf(a: Annotations): Claim[] {
   const out: Claim[] = [];
   if (a.readOnlyHint === true)
     out.push({ word: "read-only", tone: "success", says: "The server says this is read-only." });

@@ -197,7 +197,7 @@ function liveMessage(live: LiveReply): Message {
 }
 
 /** The next frame, or soon when the page is hidden and gets no frames. */
-export function nextFrame(fn: () => void): void {
+function nextFrame(fn: () => void): void {
   let done = false;
   const once = () => {
     if (done) return;

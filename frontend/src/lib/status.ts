@@ -94,7 +94,7 @@ export function needsEyes(status: CallStatus): boolean {
   return status !== "done";
 }
 
-export function firstLine(text: string): string {
+function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 

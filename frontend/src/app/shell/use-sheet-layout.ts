@@ -25,7 +25,7 @@ export interface SheetLayout {
   chatFree: boolean;
 }
 
-export function sheetLayout(windowWidth: number, rail: boolean, wanted: number): SheetLayout {
+function sheetLayout(windowWidth: number, rail: boolean, wanted: number): SheetLayout {
   const railFree = rail && windowWidth >= railFrom;
   const room = windowWidth - margin - (railFree ? railWidth : 0);
   const chatFree = room - wanted >= chatNeeds;

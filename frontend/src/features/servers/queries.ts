@@ -16,7 +16,7 @@ import type {
   UpdateServerInput,
 } from "@/api/types";
 
-export const serversQuery = () =>
+const serversQuery = () =>
   queryOptions({ queryKey: keys.servers.list(), queryFn: async () => (await mcp.getServers()).servers });
 
 export function useServers() {

@@ -18,7 +18,7 @@ interface PromptsPanelProps {
 }
 
 /** The text of a prompt's messages, for the composer: what a person would have written. */
-export function promptText(result: ToolResult | undefined): string {
+function promptText(result: ToolResult | undefined): string {
   const messages = isRecord(result?.structuredContent) ? result.structuredContent.messages : undefined;
   if (!Array.isArray(messages)) return "";
   const texts: { role: string; text: string }[] = [];

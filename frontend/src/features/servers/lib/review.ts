@@ -140,7 +140,7 @@ export function addInput(row: ReviewRow): AddServerInput {
   };
 }
 
-export function secretPlaces(row: ReviewRow): string[] {
+function secretPlaces(row: ReviewRow): string[] {
   return [...new Set((row.review?.secrets ?? []).map((s) => s.place))];
 }
 
