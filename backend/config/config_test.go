@@ -399,7 +399,7 @@ func TestExampleIsValidAndLoads(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, p.file.Warnings)
 	assert.Len(t, p.file.Servers, 3)
-	assert.Len(t, p.file.Tools, 1)
+	assert.Len(t, p.file.Tools, 2)
 
 	byName, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"mcpServers":{"a":{"command":"x"}}}`))
 	require.NoError(t, err)
