@@ -21,15 +21,16 @@ import (
 
 // dialer turns configurations into live links.
 type dialer struct {
-	o      Options
-	paths  *pathFinder
-	slots  chan struct{} // bounds the processes that are being started at once
-	ledger *ledger
-	procs  sync.Map // *process → struct{}: those that live
-	work   *workers
-	auths  sync.Map // name and address → *authorizer
-	memory *memory
-	rush   rush
+	o        Options
+	paths    *pathFinder
+	slots    chan struct{} // bounds the processes that are being started at once
+	ledger   *ledger
+	guardian *guardian
+	procs    sync.Map // *process → struct{}: those that live
+	work     *workers
+	auths    sync.Map // name and address → *authorizer
+	memory   *memory
+	rush     rush
 }
 
 // attempt is one try to reach one server. Its hooks may be nil.
@@ -368,6 +369,7 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 	}
 	a.done(stepStart, began, "process %d", proc.cmd.Process.Pid)
 	forget := d.ledger.add(proc.cmd.Process.Pid, proc.mark)
+	d.guardian.watch()
 	d.procs.Store(proc, struct{}{})
 	proc.done = func() {
 		d.procs.Delete(proc)
