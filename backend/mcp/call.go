@@ -104,10 +104,12 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 		}
 		if (errors.Is(err, errLost) || broke(he)) && !again && ctx.Err() == nil && harmless(t) {
 			k.send(core.Chunk{Kind: core.ChunkStatus, Message: "The connection with " + s.spec.Name + " was lost. Calling again."})
-			select { // the end of the link follows that of its transport
-			case <-l.lost:
-			case <-time.After(time.Second):
-			case <-ctx.Done():
+			if he == nil || he.status == 0 {
+				select { // the end of the link follows that of its transport
+				case <-l.lost:
+				case <-time.After(time.Second):
+				case <-ctx.Done():
+				}
 			}
 			continue
 		}
@@ -118,7 +120,12 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 // broke reports whether an HTTP connection ended under a request, as those do
 // that a server closes when they were idle for it too long.
 func broke(he *httpError) bool {
-	return he != nil && he.status == 0 && (errors.Is(he.err, syscall.ECONNRESET) || errors.Is(he.err, syscall.EPIPE) || errors.Is(he.err, io.EOF))
+	return he != nil && (he.status == 0 && hungUp(he.err) || errors.Is(he.err, errCut))
+}
+
+// hungUp reports whether err is that of a connection which the other side ended.
+func hungUp(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // waitTick is how often a call that waits for its server says so.
@@ -236,6 +243,10 @@ func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err
 		return busy(s.spec.Name, ref, he)
 	case errors.As(err, &he) && he.status == 0:
 		return core.Errorf(core.CodeUnavailable, "The server %s cannot be reached to call %s: %s", s.spec.Name, ref.Name, sentence(netCause(he.err)))
+	case errors.Is(err, errCut):
+		return core.Errorf(core.CodeUnavailable, "The answer of the server %s to the call of %s ended before it was whole. Whether the tool finished is unknown.", s.spec.Name, ref.Name)
+	case errors.As(err, &he) && he.status/100 == 2:
+		return core.Errorf(core.CodeUnavailable, "The answer of the server %s to the call of %s cannot be read: %s Whether the tool finished is unknown.", s.spec.Name, ref.Name, sentence(he.err.Error()))
 	case errors.As(err, &he):
 		return core.Errorf(core.CodeUnavailable, "The server %s answered the call of %s with HTTP %d: %s", s.spec.Name, ref.Name, he.status, sentence(he.err.Error()))
 	case errors.Is(err, errLost), l.ctx.Err() != nil:

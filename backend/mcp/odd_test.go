@@ -228,6 +228,8 @@ func TestOddServersThatFail(t *testing.T) {
 		"a certificate that nobody knows": {core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: tls.URL + "/mcp"}, "certificate"},
 		"a revision that never was":       {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddVersion}}), "1999-01-01"},
 		"the same over HTTP":              {version, "1999-01-01"},
+		"UTF-16":                          {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16}}), "prints UTF-16"},
+		"UTF-16 with a byte order mark":   {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16BOM}}), "prints UTF-16"},
 	}
 	for _, status := range []int{301, 302, 303} {
 		target, _ := httpSpec(t, "target", testmcp.Options{})
@@ -254,14 +256,15 @@ func TestOddServersThatFail(t *testing.T) {
 // Answers over HTTP of which nothing can be made cost their own call only.
 func TestHTTPAnswersThatAreNone(t *testing.T) {
 	t.Parallel()
+	cut := []string{testmcp.CutLength, testmcp.CutChunks, testmcp.DiesAtBody}
 	for fault, code := range map[string]core.Code{
 		testmcp.EmptyBody: core.CodeUnavailable, testmcp.NoContent: core.CodeUnavailable, testmcp.GzipBomb: core.CodeTooLarge, testmcp.DiesAtBody: core.CodeUnavailable,
-		testmcp.CutLength: core.CodeUnavailable, testmcp.StallsAtBody: core.CodeTimeout, testmcp.HugeHeader: core.CodeUnavailable,
+		testmcp.CutLength: core.CodeUnavailable, testmcp.CutChunks: core.CodeUnavailable, testmcp.StallsAtBody: core.CodeTimeout, testmcp.HugeHeader: core.CodeUnavailable,
 	} {
-		for _, era := range []string{"", testmcp.Modern} {
+		for _, era := range []string{"", testmcp.Modern, testmcp.EventAnswers, testmcp.EventAnswers + " " + testmcp.Modern} {
 			t.Run(strings.TrimSpace(fault+" "+era), func(t *testing.T) {
 				t.Parallel()
-				spec, h := httpSpec(t, "s", testmcp.Options{Faults: []string{fault, era}})
+				spec, h := httpSpec(t, "s", testmcp.Options{Faults: append(strings.Fields(era), fault)})
 				beside(t, spec, func(t *testing.T, w *world) {
 					w.until("s", core.StateConnected)
 					lists := h.Count("tools/list")
@@ -282,6 +285,10 @@ func TestHTTPAnswersThatAreNone(t *testing.T) {
 						cancel()
 						require.Error(t, err)
 						assert.Equal(t, code, core.CodeOf(err), "%v", err)
+						if slices.Contains(cut, fault) {
+							assert.ErrorContains(t, err, "ended before it was whole")
+							assert.ErrorContains(t, err, "Whether the tool finished is unknown.")
+						}
 					}
 					assert.NotEqual(t, core.StateCrashLoop, w.status("s").State, "a host is asked again by itself")
 					_ = w.Reconnect(context.Background(), "s") // some of them cost the session

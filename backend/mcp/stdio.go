@@ -57,6 +57,7 @@ type stdioConn struct {
 	spoke  atomic.Bool // at least one message came
 	deaf   atomic.Bool // the server closed its stdin
 	left   atomic.Bool // the SDK closed the connection while the server still had its ends
+	wide   atomic.Bool // it prints UTF-16
 	junked atomic.Int64
 }
 
@@ -232,6 +233,13 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 		}
 	}
 	e, ok := outline(line)
+	if !ok && !c.spoke.Load() && wide(line) {
+		c.wide.Store(true)
+		if e, ok := outline(narrow(line)); ok && e.versioned {
+			c.junk(narrow(line))
+			return false // nothing that follows will be of use
+		}
+	}
 	if big || !ok || !e.versioned {
 		c.tap(core.ActivityReceived, line)
 		if found := salvage(line); !big && len(found) > 0 {

@@ -183,12 +183,12 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			wait()
 			return
 		}
-		if !o.has(Modern) {
+		if !h.s.modern() {
 			http.Error(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`, http.StatusBadRequest)
 			return
 		}
 	case "initialize":
-		if o.has(Modern) {
+		if h.s.modern() {
 			http.Error(w, "no handshake in this revision", http.StatusNotFound)
 			return
 		}
@@ -197,7 +197,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.listen(w, m, wait)
 		return
 	default:
-		if !o.has(Modern) && h.refuse(w, r, m, n) {
+		if !h.s.modern() && h.refuse(w, r, m, n) {
 			return
 		}
 	}
@@ -245,7 +245,7 @@ func (h *HTTP) listen(w http.ResponseWriter, m message, wait func()) {
 	case o.has(ListenHangs):
 		wait()
 		return
-	case !o.has(Modern):
+	case !h.s.modern():
 		http.Error(w, "unknown", http.StatusNotFound)
 		return
 	}

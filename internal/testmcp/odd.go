@@ -26,6 +26,12 @@ const (
 	Storm      = "storm"       // says that its list changed 10,000 times a second, for ever
 	OddVersion = "odd-version" // answers initialize with a revision that never was (also over HTTP)
 
+	StallsInLine = "stalls-in-line" // the first answer to tools/call pauses in its middle for StallMS
+	Dribbles     = "dribbles"       // answers to tools/call come at 20 bytes a second
+	UTF16        = "utf-16"         // prints UTF-16
+	UTF16BOM     = "utf-16-bom"     // … with a byte order mark
+	ChangesEra   = "changes-era"    // from the second tools/call on, knows the other revisions only (also over HTTP)
+
 	Charset       = "charset"        // content types with parameters and capitals
 	PlainText     = "plain-text"     // JSON that calls itself text/plain
 	EmptyBody     = "empty-body"     // 200 without a body to tools/call
@@ -37,6 +43,7 @@ const (
 	EventsOdd     = "events-odd"     // events with comments, ids, empty data and several data lines
 	DiesAtBody    = "dies-at-body"   // ends the connection after the headers of tools/call
 	CutLength     = "cut-length"     // announces more bytes than it sends to tools/call
+	CutChunks     = "cut-chunks"     // ends the connection in the middle of an answer to tools/call
 	ClosesIdle    = "closes-idle"    // ends each connection after an answer without having said so
 	DeleteHangs   = "delete-hangs"   // never answers a DELETE
 	StallsAtBody  = "stalls-at-body" // sends half of an answer to tools/call, and then nothing
@@ -200,16 +207,11 @@ func (h *HTTP) oddCall(w http.ResponseWriter, m message, wait func()) bool {
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
-	case o.has(CutLength):
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(half)+100))
-		io.WriteString(w, half)
-		w.(http.Flusher).Flush()
+	case o.has(CutLength), o.has(CutChunks):
+		h.half(w, half)
 		panic(http.ErrAbortHandler)
 	case o.has(StallsAtBody):
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, half)
-		w.(http.Flusher).Flush()
+		h.half(w, half)
 		wait()
 	case o.has(HugeHeader):
 		w.Header().Set("X-Huge", strings.Repeat("x", 2<<20))
@@ -218,6 +220,20 @@ func (h *HTTP) oddCall(w http.ResponseWriter, m message, wait func()) bool {
 		return false
 	}
 	return true
+}
+
+// half begins an answer, as one event where the server answers so.
+func (h *HTTP) half(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	if h.s.o.has(EventAnswers) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		text = ": hello\n\nevent: message\ndata: " + text
+	}
+	if h.s.o.has(CutLength) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)+100))
+	}
+	io.WriteString(w, text)
+	w.(http.Flusher).Flush()
 }
 
 // oddEvent writes a message as no simple reader of events expects it.
