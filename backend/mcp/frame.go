@@ -158,7 +158,8 @@ func number(id []byte) (int64, bool) {
 // wide reports whether line looks like UTF-16: of what stands in messages, every
 // second byte is 0 then.
 func wide(line []byte) bool {
-	return len(line) >= 8 && bytes.Count(line, []byte{0}) > len(line)/3
+	n := 3 * bytes.Count(line, []byte{0})
+	return len(line) >= 8 && n > len(line) && n < 2*len(line)
 }
 
 // narrow makes ASCII of UTF-16 in either order of bytes.

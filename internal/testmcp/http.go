@@ -81,6 +81,10 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		http.Redirect(w, r, o.Target, status)
 		return
+	case o.has(Page):
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, "<!doctype html><title>Sign in</title>")
+		return
 	case o.has(RedirectsLoop):
 		http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect)
 		return
@@ -203,6 +207,10 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if o.has(NewSession) && m.Method != "initialize" {
 		w.Header().Set("Mcp-Session-Id", strconv.FormatInt(h.session.Add(1), 10))
+	}
+	if m.Method == "tools/list" && o.has(ListFails) {
+		http.Error(w, "oops", http.StatusInternalServerError)
+		return
 	}
 	if m.Method == "tools/call" && h.oddCall(w, m, wait) {
 		return
@@ -334,7 +342,13 @@ func (h *HTTP) event(w http.ResponseWriter, m message) {
 	if o := h.s.o; o.has(EventsCR) || o.has(EventsOdd) {
 		oddEvent(w, o, b)
 	} else {
-		fmt.Fprintf(w, "event: message\ndata: %s\n\n", b)
+		if o.has(EventsTyped) {
+			fmt.Fprint(w, "event: endpoint\ndata: /nowhere\n\nevent: heartbeat\ndata: {}\n\n")
+		}
+		fmt.Fprintf(w, "event: message\ndata: %s", b)
+		if !o.has(EventsUnended) || m.Method != "" {
+			fmt.Fprint(w, "\n\n")
+		}
 	}
 	w.(http.Flusher).Flush()
 }

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +41,15 @@ func (l *lines) line(text string) {
 	switch {
 	case l.o.has(UTF16), l.o.has(UTF16BOM):
 		b = l.wide(string(b))
+	case l.o.has(NoLineEnd):
+		b = []byte(text)
+	case l.o.has(LengthFirst):
+		b = fmt.Appendf(nil, "Content-Length: %d\r\n\r\n%s", len(text), text)
+	case l.o.has(Pretty):
+		var p bytes.Buffer
+		if json.Indent(&p, []byte(text), "", "  ") == nil {
+			b = append(p.Bytes(), end...)
+		}
 	case l.o.has(StallsInLine) && called && !l.stalled:
 		l.stalled = true
 		l.w.Write(b[:len(b)/2])

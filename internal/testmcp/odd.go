@@ -30,6 +30,13 @@ const (
 	Dribbles     = "dribbles"       // answers to tools/call come at 20 bytes a second
 	UTF16        = "utf-16"         // prints UTF-16
 	UTF16BOM     = "utf-16-bom"     // … with a byte order mark
+	Pretty       = "pretty"         // prints each message over several lines
+	NoLineEnd    = "no-line-end"    // prints no line feeds
+	LengthFirst  = "length-first"   // frames messages as language servers do
+	Echoes       = "echoes"         // prints what it is sent, beside its answers
+	OddHello     = "odd-hello"      // answers initialize with a text as serverInfo (also over HTTP)
+	ToolsObject  = "tools-object"   // lists its tools in an object (also over HTTP)
+	NumberCursor = "number-cursor"  // names the next page of its list by a number (also over HTTP)
 	ChangesEra   = "changes-era"    // from the second tools/call on, knows the other revisions only (also over HTTP)
 
 	Charset       = "charset"        // content types with parameters and capitals
@@ -47,6 +54,11 @@ const (
 	ClosesIdle    = "closes-idle"    // ends each connection after an answer without having said so
 	DeleteHangs   = "delete-hangs"   // never answers a DELETE
 	StallsAtBody  = "stalls-at-body" // sends half of an answer to tools/call, and then nothing
+	JSONType      = "json-type"      // JSON that calls itself text/json
+	EventsUnended = "events-unended" // streams whose last event has no blank line after it
+	EventsTyped   = "events-typed"   // events of another type before those of messages
+	Page          = "page"           // a web page to everything
+	ListFails     = "list-fails"     // 500 to tools/list
 	HugeHeader    = "huge-header"    // 2 MB of headers for tools/call
 	RedirectsLoop = "redirects-loop" // sends every request to where it was
 )
@@ -126,6 +138,7 @@ type oddWriter struct {
 	o     Options
 	gz    *gzip.Writer
 	wrote bool // the headers
+	begun bool // the body
 }
 
 func (w *oddWriter) WriteHeader(code int) {
@@ -142,6 +155,9 @@ func (w *oddWriter) WriteHeader(code int) {
 	if w.o.has(PlainText) && h.Get("Content-Type") == "application/json" {
 		h.Set("Content-Type", "text/plain")
 	}
+	if w.o.has(JSONType) && h.Get("Content-Type") == "application/json" {
+		h.Set("Content-Type", "text/json")
+	}
 	if w.o.has(Gzip) && code == http.StatusOK {
 		h.Set("Content-Encoding", "gzip")
 		w.gz = gzip.NewWriter(w.ResponseWriter)
@@ -153,6 +169,10 @@ func (w *oddWriter) Write(p []byte) (int, error) {
 	if !w.wrote {
 		w.WriteHeader(http.StatusOK)
 	}
+	if w.o.has(BOM) && !w.begun && w.Header().Get("Content-Type") == "application/json" {
+		io.WriteString(w.ResponseWriter, "\xef\xbb\xbf")
+	}
+	w.begun = true
 	if w.gz != nil {
 		n, err := w.gz.Write(p)
 		w.gz.Flush()

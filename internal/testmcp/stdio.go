@@ -123,6 +123,9 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 		if err != nil {
 			break
 		}
+		if o.has(Echoes) {
+			line(strings.TrimSpace(string(text)))
+		}
 		var m message
 		if json.Unmarshal(text, &m) != nil || o.has(Mute) {
 			continue

@@ -202,7 +202,7 @@ type server struct {
 	cancels   atomic.Int64
 	lists     atomic.Int64
 	calls     atomic.Int64
-	flipped   atomic.Bool // by ChangesEra
+	flipped   atomic.Bool  // by ChangesEra
 	visits    atomic.Int64 // calls of VisitFirst and VisitOver
 	questions atomic.Int64
 	rootNews  atomic.Int64
@@ -253,6 +253,9 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 		s.mu.Lock()
 		s.caps = p.Caps
 		s.mu.Unlock()
+		if s.o.has(OddHello) {
+			return ok(map[string]any{"protocolVersion": "2025-11-25", "capabilities": s.capabilities(), "serverInfo": "testmcp 1.2.3"})
+		}
 		version := "2025-11-25"
 		if s.o.has(OddVersion) {
 			version = "1999-01-01"
@@ -269,7 +272,14 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 			<-gone
 			return nil
 		}
-		return ok(s.list(m.Params))
+		list := s.list(m.Params)
+		if s.o.has(ToolsObject) {
+			list["tools"] = map[string]any{"echo": tool("echo", nil)}
+		}
+		if s.o.has(NumberCursor) {
+			list["nextCursor"] = 2
+		}
+		return ok(list)
 	case "tools/call":
 		if s.calls.Add(1) == 2 && s.o.has(ChangesEra) {
 			s.flipped.Store(true)
