@@ -49,7 +49,7 @@ type App struct {
 	pump     sync.WaitGroup
 }
 
-func newApp() (*App, error) {
+func newApp(guardian string) (*App, error) {
 	if goruntime.GOOS == "linux" {
 		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 			return nil, errors.New("there is no display here. \"patchbay serve\" shows the same page in a browser")
@@ -76,7 +76,7 @@ func newApp() (*App, error) {
 		}
 		return a, nil // the system tells the first window and ends this process
 	}
-	if a.host, err = host.New(context.Background(), host.Options{Stay: true}); err == nil {
+	if a.host, err = host.New(context.Background(), host.Options{Stay: true, Guardian: guardian}); err == nil {
 		dir, _ := os.Getwd() // without one, only whole paths are found
 		a.open(os.Args[1:], dir)
 	}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/wailsapp/wails/v2"
 
+	"patchbay/backend/mcp"
 	"patchbay/backend/tools/custom/worker"
 )
 
 func main() {
 	worker.Main(os.Args)
-	app, err := newApp()
+	app, err := newApp(mcp.Guard(os.Args))
 	if err == nil {
 		err = wails.Run(app.options())
 	}

@@ -59,6 +59,9 @@ type Options struct {
 	// Stay says that the program is there to stay, as a window is, so that it
 	// pays to prepare for what a person will do next.
 	Stay bool
+	// Guardian is what mcp.Guard returned to main; "" means that servers which a
+	// kill of this process leaves stay until its next start.
+	Guardian string
 	// Limits of a tool call; zero means the gate's defaults.
 	Limits tools.Limits
 }
@@ -146,7 +149,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Lookup:     lookup(secrets),
 		Logger:     h.Logger,
 		ClientName: "patchbay", ClientVersion: Version,
-		StateDir: h.Paths.State, CacheDir: filepath.Join(h.Paths.Data, "servers"),
+		StateDir: h.Paths.State, Guardian: o.Guardian, CacheDir: filepath.Join(h.Paths.Data, "servers"),
 		Asker: asker, Tokens: secrets,
 	})
 	if h.choices, err = approval.NewChoices(ctx, h.store.App, func() { emit(event.ToolsChanged{}) }); err != nil {

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"syscall"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"patchbay/backend/core"
 )
@@ -57,8 +60,9 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 	defer k.shut()
 	defer s.use()()
 	visited, relisted, waits := false, false, 0
+	var until time.Time // that a server which cannot be reached has to come back; zero for none
 	for again := false; ; again = true {
-		l, err := s.ready(ctx, "The tool "+ref.String()+" cannot be called", "the call of "+ref.Name, k)
+		l, err := s.ready(ctx, "The tool "+ref.String()+" cannot be called", "the call of "+ref.Name, k, until)
 		if err != nil {
 			return core.ToolResult{}, err
 		}
@@ -90,11 +94,21 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 				continue // with what the server wants to see now, if the tool is still the same
 			}
 		}
+		if re != nil && re.Code == sdk.CodeUnsupportedProtocolVersion && !again && ctx.Err() == nil {
+			s.forgetEra(l) // and it has not run the tool
+			continue
+		}
 		var he *httpError
 		if errors.As(err, &he) && ctx.Err() == nil {
 			s.suspect(l, he)
 			// A server that no longer knows the session has not run the tool.
 			if he.session && !again {
+				continue
+			}
+			// Nor has one that could not be reached, as while it is started anew.
+			if unsent(he) && !again {
+				k.send(core.Chunk{Kind: core.ChunkStatus, Message: s.spec.Name + " cannot be reached. Trying again."})
+				until = time.Now().Add(comeback)
 				continue
 			}
 			if wait, ok := pauseOf(he, t, waits); ok && l.pause(ctx, s.spec.Name, he, wait, k) {
@@ -104,10 +118,12 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 		}
 		if (errors.Is(err, errLost) || broke(he)) && !again && ctx.Err() == nil && harmless(t) {
 			k.send(core.Chunk{Kind: core.ChunkStatus, Message: "The connection with " + s.spec.Name + " was lost. Calling again."})
-			select { // the end of the link follows that of its transport
-			case <-l.lost:
-			case <-time.After(time.Second):
-			case <-ctx.Done():
+			if he == nil || he.status == 0 {
+				select { // the end of the link follows that of its transport
+				case <-l.lost:
+				case <-time.After(time.Second):
+				case <-ctx.Done():
+				}
 			}
 			continue
 		}
@@ -115,10 +131,24 @@ func (m *Manager) Call(ctx context.Context, ref core.ToolRef, callID string, arg
 	}
 }
 
+// unsent reports whether a request never left this computer.
+func unsent(he *httpError) bool {
+	var op *net.OpError
+	return he.status == 0 && errors.As(he.err, &op) && op.Op == "dial"
+}
+
+// comeback is how long a call waits for a server that could be reached before.
+const comeback = 5 * time.Second
+
 // broke reports whether an HTTP connection ended under a request, as those do
 // that a server closes when they were idle for it too long.
 func broke(he *httpError) bool {
-	return he != nil && he.status == 0 && (errors.Is(he.err, syscall.ECONNRESET) || errors.Is(he.err, syscall.EPIPE) || errors.Is(he.err, io.EOF))
+	return he != nil && (he.status == 0 && hungUp(he.err) || errors.Is(he.err, errCut))
+}
+
+// hungUp reports whether err is that of a connection which the other side ended.
+func hungUp(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // waitTick is how often a call that waits for its server says so.
@@ -126,8 +156,9 @@ const waitTick = 10 * time.Second
 
 // ready returns the live link, waiting for a server that is on its way to one.
 // what and call begin the sentences about a server that is not; k, which may be
-// nil, is told of the waiting.
-func (s *server) ready(ctx context.Context, what, call string, k *sink) (*link, error) {
+// nil, is told of the waiting. One that failed is waited for until then, while it
+// is tried again; until may be zero.
+func (s *server) ready(ctx context.Context, what, call string, k *sink, until time.Time) (*link, error) {
 	if l := s.link.Load(); l != nil && l.ctx.Err() == nil {
 		return l, nil
 	}
@@ -138,9 +169,13 @@ func (s *server) ready(ctx context.Context, what, call string, k *sink) (*link, 
 			return l, nil
 		}
 		st := s.status.Load()
+		if st.State == core.StateReconnecting && until.IsZero() { // it was there before, and may be back soon
+			until = time.Now().Add(comeback)
+		}
 		switch {
 		case !st.State.Settled(), st.State == core.StateReconnecting && st.RetryAt == "", st.State == core.StateConnected:
 		case st.State == core.StateReconnecting && soon(st.RetryAt):
+		case st.State == core.StateFailed && st.RetryAt != "" && before(st.RetryAt, until):
 		case st.State == core.StateOnDemand:
 			s.demand()
 		case st.State == core.StateSigningIn:
@@ -182,6 +217,19 @@ func (s *server) ready(ctx context.Context, what, call string, k *sink) (*link, 
 func soon(retryAt string) bool {
 	t, err := time.Parse(time.RFC3339Nano, retryAt)
 	return err == nil && time.Until(t) < 2*time.Second
+}
+
+// before reports whether an attempt comes before until.
+func before(retryAt string, until time.Time) bool {
+	t, err := time.Parse(time.RFC3339Nano, retryAt)
+	return err == nil && t.Before(until)
+}
+
+// forgetEra ends a link whose server no longer speaks its revision, and what was
+// known of that.
+func (s *server) forgetEra(l *link) {
+	s.m.d.memory.change(s.key, func(r *record) { r.Legacy, r.Transport = time.Time{}, "" })
+	l.lose("The server no longer speaks MCP " + l.version + ".")
 }
 
 // suspect ends a link that a request showed to be dead, so that the supervisor
@@ -236,6 +284,10 @@ func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err
 		return busy(s.spec.Name, ref, he)
 	case errors.As(err, &he) && he.status == 0:
 		return core.Errorf(core.CodeUnavailable, "The server %s cannot be reached to call %s: %s", s.spec.Name, ref.Name, sentence(netCause(he.err)))
+	case errors.Is(err, errCut):
+		return core.Errorf(core.CodeUnavailable, "The answer of the server %s to the call of %s ended before it was whole. Whether the tool finished is unknown.", s.spec.Name, ref.Name)
+	case errors.As(err, &he) && he.status/100 == 2:
+		return core.Errorf(core.CodeUnavailable, "The answer of the server %s to the call of %s cannot be read: %s Whether the tool finished is unknown.", s.spec.Name, ref.Name, sentence(he.err.Error()))
 	case errors.As(err, &he):
 		return core.Errorf(core.CodeUnavailable, "The server %s answered the call of %s with HTTP %d: %s", s.spec.Name, ref.Name, he.status, sentence(he.err.Error()))
 	case errors.Is(err, errLost), l.ctx.Err() != nil:

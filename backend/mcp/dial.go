@@ -21,15 +21,16 @@ import (
 
 // dialer turns configurations into live links.
 type dialer struct {
-	o      Options
-	paths  *pathFinder
-	slots  chan struct{} // bounds the processes that are being started at once
-	ledger *ledger
-	procs  sync.Map // *process → struct{}: those that live
-	work   *workers
-	auths  sync.Map // name and address → *authorizer
-	memory *memory
-	rush   rush
+	o        Options
+	paths    *pathFinder
+	slots    chan struct{} // bounds the processes that are being started at once
+	ledger   *ledger
+	guardian *guardian
+	procs    sync.Map // *process → struct{}: those that live
+	work     *workers
+	auths    sync.Map // name and address → *authorizer
+	memory   *memory
+	rush     rush
 }
 
 // attempt is one try to reach one server. Its hooks may be nil.
@@ -368,6 +369,7 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 	}
 	a.done(stepStart, began, "process %d", proc.cmd.Process.Pid)
 	forget := d.ledger.add(proc.cmd.Process.Pid, proc.mark)
+	d.guardian.watch()
 	d.procs.Store(proc, struct{}{})
 	proc.done = func() {
 		d.procs.Delete(proc)
@@ -386,7 +388,11 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 	l := newLink(lctx, cancel)
 	l.gone, l.shut = conn.gone, conn.close
 	conn.junk = func(line []byte) {
-		if conn.junked.Add(1) <= 50 {
+		if n := conn.junked.Add(1); n <= 50 {
+			if n == 1 {
+				first := core.Clip(string(line), 100)
+				conn.odd.Store(&first)
+			}
 			a.log.add("stdout: ", core.Clip(string(line), 300))
 		}
 	}
@@ -478,10 +484,21 @@ func explainStdio(spec core.ServerSpec, c *stdioConn, err error, died bool, wait
 	because := ""
 	if line != "" {
 		because = " It said: " + sentence(line)
+	} else if odd := c.odd.Load(); odd != nil {
+		because = fmt.Sprintf(" It printed %q, which is no message of MCP.", *odd)
 	}
 	var de *dialError
 	var we *jsonrpc.Error
-	switch {
+	late := errors.Is(err, context.DeadlineExceeded)
+	switch rest, odd := c.rest.Load(), c.odd.Load(); {
+	case late && odd != nil && strings.HasPrefix(*odd, "Content-Length:"):
+		de = failed(stepHandshake, core.FixShowLog, true, "%s puts Content-Length before its messages, as language servers do. MCP wants one message a line. Tell the author of the server.", spec.Name)
+	case late && rest != nil && strings.HasPrefix(*rest, "{"):
+		de = failed(stepHandshake, core.FixShowLog, true, "%s does not end its messages with a line feed, as MCP wants it. Tell the author of the server.", spec.Name)
+	case late && c.echoes.Load():
+		de = failed(stepHandshake, core.FixShowLog, true, "%s prints what it is sent and does not answer. Check that its command starts an MCP server on standard input and output.", spec.Name)
+	case c.wide.Load() && !c.spoke.Load():
+		de = failed(stepHandshake, core.FixEdit, true, "%s prints UTF-16 on its standard output, where MCP wants UTF-8. Set the encoding of its output to UTF-8; a script of PowerShell does so by [Console]::OutputEncoding.", spec.Name)
 	case died:
 		de = failed(stepHandshake, core.FixShowLog, false, "%s %s before it answered.%s", spec.Name, c.proc.fate(), because)
 		de.exited = true
@@ -493,7 +510,7 @@ func explainStdio(spec core.ServerSpec, c *stdioConn, err error, died bool, wait
 	case errors.As(err, &we):
 		de = failed(stepHandshake, core.FixShowLog, true, "%s refused the handshake: %s", spec.Name, sentence(we.Message))
 	default:
-		de = failed(stepHandshake, core.FixShowLog, false, "The handshake with %s failed: %s", spec.Name, sentence(err.Error()))
+		de = failed(stepHandshake, core.FixShowLog, false, "%s", explainHello(spec.Name, err))
 	}
 	de.err = err
 	if tail != "" {

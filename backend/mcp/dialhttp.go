@@ -201,8 +201,10 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 		de = failed(stepHandshake, core.FixReconnect, false, "%s cannot be reached: %s", u.Host, sentence(netCause(err)))
 	case errors.As(err, &we) && we.Code != codeRejected:
 		de = failed(stepHandshake, core.FixShowLog, false, "%s refused the handshake: %s", spec.Name, sentence(we.Message))
+	case unknownVersion.MatchString(err.Error()), badField.MatchString(err.Error()):
+		de = failed(stepHandshake, core.FixShowLog, false, "%s", explainHello(spec.Name, err))
 	default:
-		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s", u.Host, sentence(err.Error()))
+		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s", u.Host, sentence(plain(err)))
 	}
 	de.err = err
 	if de.detail == "" {
@@ -239,7 +241,7 @@ func netCause(err error) string {
 	case errors.As(err, &op):
 		return op.Err.Error()
 	}
-	return err.Error()
+	return plain(err)
 }
 
 // connSet knows the open connections of one link. Closing them ends the calls in

@@ -107,7 +107,7 @@ func (d *direct) json(resp *http.Response, body *jsonBody, l *lift) ([]byte, boo
 	msg, err := io.ReadAll(body)
 	switch {
 	case err != nil:
-		return nil, true, &httpError{status: l.status, err: err}
+		return nil, true, unread(l.status, err)
 	case l.raw != nil:
 		return l.raw, true, nil
 	}
@@ -118,6 +118,17 @@ func (d *direct) json(resp *http.Response, body *jsonBody, l *lift) ([]byte, boo
 	resp.Body = io.NopCloser(bytes.NewReader(msg))
 	l.handed = &handed{resp: resp}
 	return nil, false, nil
+}
+
+// errCut says that an answer ended before it was whole.
+var errCut = errors.New("the answer ended before it was whole")
+
+// unread is the error of an answer that err kept from being read to its end.
+func unread(status int, err error) *httpError {
+	if hungUp(err) {
+		err = errCut
+	}
+	return &httpError{status: status, err: err}
 }
 
 // events reads a stream until the answer, or until something that is not ours.
@@ -142,7 +153,7 @@ func (d *direct) events(resp *http.Response, body *eventBody, l *lift) ([]byte, 
 		}
 		if body.err != nil && !hasData(out) {
 			if place == nil { // there is nowhere to go on from
-				return nil, true, errLost
+				return nil, true, unread(l.status, body.err)
 			}
 			out = place
 		} else if place != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -270,7 +271,7 @@ func (m *Manager) Subscribe(ctx context.Context, server, uri string) error {
 		return err
 	}
 	defer s.use()()
-	l, err := s.ready(ctx, "The resource "+uri+" cannot be watched", "the wish to watch "+uri, nil)
+	l, err := s.ready(ctx, "The resource "+uri+" cannot be watched", "the wish to watch "+uri, nil, time.Time{})
 	if err != nil {
 		return err
 	}

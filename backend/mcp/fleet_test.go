@@ -73,7 +73,7 @@ func fleetOfEngine(b *testing.B, self string, c fleetCase) time.Duration {
 		specs = append(specs, core.ServerSpec{Name: fmt.Sprint("s", i), Transport: core.TransportStdio, Command: self, Env: testmcp.Env(o)})
 	}
 	began := time.Now()
-	m := New(Options{Shell: "none", StateDir: dir, CacheDir: dir})
+	m := New(Options{Shell: "none", StateDir: dir, CacheDir: dir, Guardian: self})
 	m.Apply(specs)
 	for {
 		m.changeMu.Lock()

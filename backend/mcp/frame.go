@@ -155,6 +155,19 @@ func number(id []byte) (int64, bool) {
 	return int64(f), true
 }
 
+// wide reports whether line looks like UTF-16: of what stands in messages, every
+// second byte is 0 then.
+func wide(line []byte) bool {
+	n := 3 * bytes.Count(line, []byte{0})
+	return len(line) >= 8 && n > len(line) && n < 2*len(line)
+}
+
+// narrow makes ASCII of UTF-16 in either order of bytes.
+func narrow(line []byte) []byte {
+	line = bytes.TrimPrefix(bytes.TrimPrefix(line, []byte("\xff\xfe")), []byte("\xfe\xff"))
+	return bytes.TrimSpace(bytes.ReplaceAll(line, []byte{0}, nil))
+}
+
 const (
 	salvageBytes = 1 << 20 // of a longer line nothing is salvaged
 	salvageTries = 64

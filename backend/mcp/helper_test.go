@@ -25,6 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	Guard(os.Args)
 	if job := os.Getenv(hostVariable); job != "" {
 		hostMain(job)
 	}
@@ -202,10 +203,11 @@ const hostVariable = "TESTHOST"
 
 // hostJob is what a program does that runs a manager until it is killed.
 type hostJob struct {
-	Dir    string // its ledger, and the file "ready" once all is done
-	Limits Limits
-	Specs  []core.ServerSpec
-	Calls  []hostCall
+	Dir      string // its ledger, and the file "ready" once all is done
+	Guardian string
+	Limits   Limits
+	Specs    []core.ServerSpec
+	Calls    []hostCall
 }
 
 type hostCall struct {
@@ -220,7 +222,7 @@ func hostMain(text string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	m := New(Options{StateDir: job.Dir, Shell: "none", Limits: job.Limits})
+	m := New(Options{StateDir: job.Dir, Guardian: job.Guardian, Shell: "none", Limits: job.Limits})
 	m.Apply(job.Specs)
 	_ = m.WaitSettled(context.Background())
 	for i, c := range job.Calls {

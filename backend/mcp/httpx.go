@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -79,7 +80,7 @@ func (t *roundTripper) once(req *http.Request) (*http.Response, error) {
 	own := req.URL.Host == t.host && req.URL.Scheme == t.scheme
 	if !own && req.Method == http.MethodPost && req.Response == nil {
 		// MCP 2024-11-05, HTTP with SSE: the endpoint must be of the stream's origin.
-		return fake(req, http.StatusForbidden, "text/plain", "the server names an endpoint of another origin"), nil
+		return nil, fmt.Errorf("the server names an endpoint of another origin, %s://%s, which is not used", req.URL.Scheme, req.URL.Host)
 	}
 	if own && len(t.header) > 0 || req.Header.Get("Mcp-Name") != "" {
 		req = req.Clone(req.Context())
@@ -152,6 +153,14 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 		}
 		t.seen(method, resp)
 		if l == nil {
+			if mediaType(resp) == "application/json" && resp.StatusCode/100 == 2 {
+				b, err := readAll(resp.Body, -1, t.maxBody)
+				if err != nil {
+					resp.Body.Close()
+					return nil, err
+				}
+				return swap(resp, unmarked(b)), nil
+			}
 			return resp, nil
 		}
 		l.id, l.as, l.raw, l.status, l.lost = string(e.id), "", nil, resp.StatusCode, false
@@ -224,6 +233,7 @@ func (t *roundTripper) discover(req *http.Request, fresh func(context.Context) *
 		return resp, nil
 	}
 	b, rerr := readAll(resp.Body, -1, 1<<20)
+	b = unmarked(b)
 	resp.Body.Close()
 	cancel()
 	t.seen("server/discover", resp)

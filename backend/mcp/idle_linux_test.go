@@ -19,7 +19,7 @@ import (
 func BenchmarkIdle(b *testing.B) {
 	self, err := os.Executable()
 	require.NoError(b, err)
-	m := New(Options{Shell: "none", StateDir: b.TempDir(), CacheDir: b.TempDir()})
+	m := New(Options{Shell: "none", StateDir: b.TempDir(), CacheDir: b.TempDir(), Guardian: self})
 	defer m.Close(context.Background())
 	var specs []core.ServerSpec
 	for i := range 10 {

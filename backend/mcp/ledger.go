@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // ledger notes the running processes in a file, so that the next start of the
@@ -147,6 +148,12 @@ func (l *ledger) sweep() (ended int) {
 				ended++
 			} else if n := killMarked(e.Mark); n > 0 {
 				ended += n
+			}
+			for range 20 { // one that is being forked may escape the first round
+				if killMarked(e.Mark) == 0 {
+					break
+				}
+				time.Sleep(5 * time.Millisecond)
 			}
 		}
 		os.Remove(name)

@@ -170,7 +170,7 @@ func (b *jsonBody) Read(p []byte) (int, error) {
 		case err != nil:
 			return 0, err
 		default:
-			if msg = b.l.take(bytes.TrimSpace(msg), b.logged); msg == nil {
+			if msg = b.l.take(bytes.TrimSpace(unmarked(msg)), b.logged); msg == nil {
 				msg = failure(b.l.id, codeBroken, "the server's answer is not one to the request")
 			}
 		}
@@ -238,6 +238,9 @@ func (b *eventBody) next() {
 		if err != nil {
 			b.err = err
 			if len(line) == 0 {
+				if hasData && json.Valid(data) { // all that it lacks is the blank line
+					break
+				}
 				b.out = head // an unfinished event counts for nothing
 				return
 			}
@@ -258,7 +261,9 @@ func (b *eventBody) next() {
 	}
 	if big {
 		data, hasData = failure(b.l.sdkID(), codeTooLarge, "the server's answer is too large"), true
-	} else if hasData && len(data) > 0 && !bytes.Contains(head, []byte("event: ping")) {
+	} else if hasData && foreign(head) {
+		hasData = false
+	} else if hasData && len(data) > 0 {
 		data = b.l.take(data, b.logged)
 		hasData = data != nil
 	}
@@ -269,6 +274,18 @@ func (b *eventBody) next() {
 		}
 	}
 	b.out = append(b.out, '\n')
+}
+
+// foreign reports whether the fields of an event give it a type of its own, which
+// no message of MCP has.
+func foreign(head []byte) bool {
+	for line := range bytes.Lines(head) {
+		if kind, ok := bytes.CutPrefix(line, []byte("event:")); ok {
+			kind = bytes.TrimSpace(kind)
+			return len(kind) > 0 && string(kind) != "message"
+		}
+	}
+	return false
 }
 
 // line reads one line, keeping no more of an event than the limit.

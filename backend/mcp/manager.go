@@ -53,6 +53,7 @@ func New(o Options) *Manager {
 	m := &Manager{o: o, seats: map[string]*seat{}, change: make(chan struct{})}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.d = &dialer{o: o, paths: newPathFinder(m.ctx, o.Shell), slots: make(chan struct{}, max(4, runtime.NumCPU())), ledger: newLedger(o.StateDir), memory: newMemory(o.CacheDir), work: &workers{ctx: m.ctx}}
+	m.d.guardian = &guardian{program: o.Guardian, ledger: m.d.ledger, calm: m.d.rush.wait, ctx: m.ctx, logger: o.Logger}
 	m.fleet.Store(&fleet{named: map[string]*server{}})
 	m.wg.Go(m.watchClock)
 	if n := m.d.ledger.sweep(); n > 0 {
@@ -293,6 +294,7 @@ func (m *Manager) Close(ctx context.Context) error {
 		m.wg.Wait()
 		m.d.work.wait()
 		m.d.paths.end()
+		m.d.guardian.end()
 	}()
 	select {
 	case <-done:

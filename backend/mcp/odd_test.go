@@ -149,11 +149,12 @@ func TestOddServersThatWork(t *testing.T) {
 			})
 		}
 	}
-	for _, fault := range []string{testmcp.Bytewise, testmcp.CRLF, testmcp.FloatIDs, testmcp.ErrorNull, testmcp.HugeText, testmcp.Storm} {
+	for _, fault := range []string{testmcp.Bytewise, testmcp.CRLF, testmcp.FloatIDs, testmcp.ErrorNull, testmcp.HugeText, testmcp.Storm,
+		testmcp.Pretty, testmcp.Echoes, testmcp.NumberCursor} {
 		t.Run("stdio "+fault, over(false, fault))
 		t.Run("stdio modern "+fault, over(false, fault, testmcp.Modern))
 	}
-	for _, fault := range []string{testmcp.Bytewise, testmcp.FloatIDs, testmcp.ErrorNull, testmcp.HugeText, testmcp.Charset, testmcp.Gzip, testmcp.NewSession, testmcp.EventsOdd,
+	for _, fault := range []string{testmcp.Bytewise, testmcp.FloatIDs, testmcp.ErrorNull, testmcp.HugeText, testmcp.Charset, testmcp.Gzip, testmcp.NewSession, testmcp.EventsOdd, testmcp.NumberCursor, testmcp.JSONType, testmcp.BOM, testmcp.EventsUnended, testmcp.EventsTyped,
 		testmcp.EventsCR, testmcp.ClosesIdle, testmcp.DeleteHangs} {
 		also := testmcp.EventAnswers
 		t.Run("http "+fault, over(true, fault))
@@ -218,6 +219,8 @@ func TestOddServersThatFail(t *testing.T) {
 	tls.Config.ErrorLog = nil
 	t.Cleanup(tls.Close)
 	plain, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.PlainText}})
+	hello, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddHello}})
+	page, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.Page}})
 	version, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddVersion}})
 	rows := map[string]struct {
 		spec core.ServerSpec
@@ -228,6 +231,17 @@ func TestOddServersThatFail(t *testing.T) {
 		"a certificate that nobody knows": {core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: tls.URL + "/mcp"}, "certificate"},
 		"a revision that never was":       {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddVersion}}), "1999-01-01"},
 		"the same over HTTP":              {version, "1999-01-01"},
+		"no line feeds":                   {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.NoLineEnd}}), "does not end its messages with a line feed"},
+		"the frames of language servers":  {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.LengthFirst}}), "puts Content-Length before its messages"},
+		"an echo and nothing else":        {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.Echoes, testmcp.Mute}}), "prints what it is sent"},
+		"nothing but text":                {core.ServerSpec{Name: "s", Transport: core.TransportStdio, Command: "sh", Args: []string{"-c", "echo Welcome; cat >/dev/null"}}, `It printed "Welcome", which is no message of MCP.`},
+		"nothing but zeros":               {core.ServerSpec{Name: "s", Transport: core.TransportStdio, Command: "sh", Args: []string{"-c", "head -c 100000 /dev/zero; cat >/dev/null"}}, "did not answer"},
+		"a text as serverInfo":            {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddHello}}), "s answered the handshake with a value of serverInfo that MCP does not know."},
+		"a text as serverInfo over HTTP":  {hello, "s answered the handshake with a value of serverInfo that MCP does not know."},
+		"a web page":                      {page, "it answered with a web page instead of JSON"},
+		"no TLS":                          {core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: strings.Replace(page.URL, "http:", "https:", 1)}, "it does not speak TLS. Perhaps its address begins with http://"},
+		"UTF-16":                          {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16}}), "prints UTF-16"},
+		"UTF-16 with a byte order mark":   {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16BOM}}), "prints UTF-16"},
 	}
 	for _, status := range []int{301, 302, 303} {
 		target, _ := httpSpec(t, "target", testmcp.Options{})
@@ -251,17 +265,46 @@ func TestOddServersThatFail(t *testing.T) {
 	}
 }
 
+// A list that cannot be read leaves the server connected, and says why in words.
+func TestListsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	for fault, want := range map[string]string{testmcp.ToolsObject: "its answer has no array named tools", testmcp.ListFails: "it answered HTTP 500 (Internal Server Error).", testmcp.ListHangs: "it did not answer within"} {
+		for _, http := range []bool{false, true} {
+			if fault == testmcp.ListFails && !http {
+				continue
+			}
+			for _, era := range []string{"", testmcp.Modern} {
+				t.Run(strings.TrimSpace(fmt.Sprint(fault, " http=", http, " ", era)), func(t *testing.T) {
+					t.Parallel()
+					spec, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{fault, era}})
+					if !http {
+						spec = stdioSpec(t, "s", testmcp.Options{Faults: []string{fault, era}})
+					}
+					w := newWorld(t, func(o *Options) { o.Limits.ListPage = time.Second })
+					st := w.start(spec)
+					assert.Contains(t, st.Message, "Connected, but its tools cannot be listed: ")
+					assert.Contains(t, st.Message, want)
+					rep := w.Test(context.Background(), spec, nil)
+					assert.Contains(t, rep.Message, "s connected, but its tools cannot be listed: ")
+					assert.Contains(t, rep.Message, want)
+				})
+			}
+		}
+	}
+}
+
 // Answers over HTTP of which nothing can be made cost their own call only.
 func TestHTTPAnswersThatAreNone(t *testing.T) {
 	t.Parallel()
+	cut := []string{testmcp.CutLength, testmcp.CutChunks, testmcp.DiesAtBody}
 	for fault, code := range map[string]core.Code{
 		testmcp.EmptyBody: core.CodeUnavailable, testmcp.NoContent: core.CodeUnavailable, testmcp.GzipBomb: core.CodeTooLarge, testmcp.DiesAtBody: core.CodeUnavailable,
-		testmcp.CutLength: core.CodeUnavailable, testmcp.StallsAtBody: core.CodeTimeout, testmcp.HugeHeader: core.CodeUnavailable,
+		testmcp.CutLength: core.CodeUnavailable, testmcp.CutChunks: core.CodeUnavailable, testmcp.StallsAtBody: core.CodeTimeout, testmcp.HugeHeader: core.CodeUnavailable,
 	} {
-		for _, era := range []string{"", testmcp.Modern} {
+		for _, era := range []string{"", testmcp.Modern, testmcp.EventAnswers, testmcp.EventAnswers + " " + testmcp.Modern} {
 			t.Run(strings.TrimSpace(fault+" "+era), func(t *testing.T) {
 				t.Parallel()
-				spec, h := httpSpec(t, "s", testmcp.Options{Faults: []string{fault, era}})
+				spec, h := httpSpec(t, "s", testmcp.Options{Faults: append(strings.Fields(era), fault)})
 				beside(t, spec, func(t *testing.T, w *world) {
 					w.until("s", core.StateConnected)
 					lists := h.Count("tools/list")
@@ -282,6 +325,10 @@ func TestHTTPAnswersThatAreNone(t *testing.T) {
 						cancel()
 						require.Error(t, err)
 						assert.Equal(t, code, core.CodeOf(err), "%v", err)
+						if slices.Contains(cut, fault) {
+							assert.ErrorContains(t, err, "ended before it was whole")
+							assert.ErrorContains(t, err, "Whether the tool finished is unknown.")
+						}
 					}
 					assert.NotEqual(t, core.StateCrashLoop, w.status("s").State, "a host is asked again by itself")
 					_ = w.Reconnect(context.Background(), "s") // some of them cost the session

@@ -46,6 +46,10 @@ type Options struct {
 	// StateDir is a folder for the ledger of running processes, by which a later
 	// start finds the servers that a crash left behind. "" means none.
 	StateDir string
+	// Guardian is the program that [Guard] returned to main. It is started once
+	// more beside the servers, to end them should this process be killed. "", or
+	// no StateDir, means that only the next start ends what such a kill leaves.
+	Guardian string
 	// CacheDir is a folder for what was learned about the servers, one file each:
 	// their tools, and how they are spoken to. By it a later start knows the tools
 	// before the servers run. "" means none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,7 +28,7 @@ func (m *Manager) Request(ctx context.Context, server, method string, params jso
 	}
 	ref := core.ToolRef{Kind: core.ToolMCP, Server: server, Name: method}
 	defer s.use()()
-	l, err := s.ready(ctx, method+" cannot be asked of "+server, "the request "+method, nil)
+	l, err := s.ready(ctx, method+" cannot be asked of "+server, "the request "+method, nil, time.Time{})
 	if err != nil {
 		return nil, err
 	}

@@ -2,9 +2,12 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -117,4 +120,93 @@ func TestHeaderMismatchReadsTheListAgain(t *testing.T) {
 	res, err := w.call("s", "rpc_error", `{"code":-32020,"text":"still"}`)
 	require.ErrorContains(t, err, "still", "%v", res)
 	assert.Equal(t, 3, h.Count("tools/list"), "once for each call")
+}
+
+// A server that is started anew has not run a call that could not reach it: it is
+// made again, whatever the tool does, once the server is back.
+func TestCallWaitsForAServerThatIsStartedAnew(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"", testmcp.Modern, testmcp.EventAnswers} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			o := testmcp.Options{Faults: []string{fault}}
+			h := testmcp.Handler(o)
+			srv := httptest.NewServer(h)
+			srv.Config.SetKeepAlivesEnabled(false) // lest the call goes out on a connection that is being closed
+			addr := srv.Listener.Addr().String()
+			w.start(core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: srv.URL + "/mcp"})
+			h.Close()
+			srv.Close()
+			again := testmcp.Handler(o)
+			srv = httptest.NewUnstartedServer(again)
+			defer srv.Close()
+			defer again.Close()
+			require.NoError(t, srv.Listener.Close())
+			told := make(chan string, 100)
+			done := make(chan error, 1)
+			go func() {
+				_, err := w.Call(context.Background(), ref("s", "add"), "c", []byte(`{"a":1,"b":2}`), func(c core.Chunk) { told <- c.Message })
+				done <- err
+			}()
+			select {
+			case text := <-told:
+				assert.Contains(t, []string{"s cannot be reached. Trying again.", "Waiting for s to start…"}, text) // a stream that ended told it before
+			case err := <-done:
+				require.Fail(t, "it was not made again", "%v", err)
+			}
+			w.until("s", core.StateFailed) // one more attempt was in vain
+			require.NoError(t, listenAgain(srv, addr))
+			require.NoError(t, <-done)
+			assert.Equal(t, 1, again.Count("tools/call"))
+		})
+	}
+}
+
+// One that does not come back is not waited for without an end.
+func TestCallDoesNotWaitForEverForAServerThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	h := testmcp.Handler(testmcp.Options{})
+	srv := httptest.NewServer(h)
+	srv.Config.SetKeepAlivesEnabled(false)
+	w.start(core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: srv.URL + "/mcp"})
+	h.Close()
+	srv.Close()
+	_, err := w.Call(context.Background(), ref("s", "add"), "c", []byte(`{"a":1,"b":2}`), nil)
+	require.Equal(t, core.CodeUnavailable, core.CodeOf(err))
+	require.ErrorContains(t, err, "nothing listens at this address")
+}
+
+// A server that speaks other revisions from one call to the next is asked anew
+// which, and gets the call once more, whatever the tool does.
+func TestServerThatChangesItsRevision(t *testing.T) {
+	t.Parallel()
+	for _, http := range []bool{false, true} {
+		for _, era := range []string{"", testmcp.Modern} {
+			t.Run(strings.TrimSpace(fmt.Sprint("http=", http, " ", era)), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, func(o *Options) { o.CacheDir = t.TempDir() })
+				o := testmcp.Options{Faults: []string{testmcp.ChangesEra, era}}
+				spec, h := httpSpec(t, "s", o)
+				if !http {
+					spec = stdioSpec(t, "s", o)
+				}
+				before := w.start(spec).ProtocolVersion
+				for i := range 3 {
+					res, err := w.call("s", "add", fmt.Sprintf(`{"a":%d,"b":1}`, i))
+					require.NoError(t, err)
+					assert.Equal(t, strconv.Itoa(i+1), res.Text())
+				}
+				if http {
+					assert.Equal(t, 4, h.Count("tools/call"))
+					assert.NotEqual(t, before, w.until("s", core.StateConnected).ProtocolVersion)
+				} else { // the next process is as the first one was
+					assert.GreaterOrEqual(t, len(pids(t, spec)), 2)
+				}
+				_, err := w.call("s", "rpc_error", `{"code":-32022,"text":"still unsupported"}`)
+				require.ErrorContains(t, err, "still unsupported", "it is asked anew once")
+			})
+		}
+	}
 }

@@ -125,7 +125,8 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 	if r.direct != nil && !(r.modern && r.direct.bent(name)) {
 		raw, done, err := r.direct.call(ctx, l, name, args, callID, s != nil)
 		if done {
-			if err != nil && r.ctx.Err() != nil && ctx.Err() == nil && l.status == 0 {
+			var he *httpError
+			if errors.As(err, &he) && he.status < 300 && r.ctx.Err() != nil && ctx.Err() == nil {
 				return nil, errLost
 			}
 			return raw, err

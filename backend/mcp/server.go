@@ -303,20 +303,28 @@ func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, er
 		return nil, needsSignIn(s.spec, 401)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, errLost)) {
-		select {
-		case <-l.lost:
-		case <-time.After(time.Second):
-		}
+		why := l.lostListing(ctx, s.spec.Name)
 		l.close()
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		de := failed(stepList, core.FixShowLog, false, "%s ended while it listed its tools. %s", s.spec.Name, l.reason)
+		de := failed(stepList, core.FixShowLog, false, "%s", why)
 		de.detail = l.tail(&s.log.secrets)
 		return nil, de
 	}
 	s.connected(l, list, err, time.Since(began))
 	return l, nil
+}
+
+// lostListing says why a link was lost while the server listed its tools.
+func (l *link) lostListing(ctx context.Context, server string) string {
+	select {
+	case <-l.lost:
+		return server + " ended while it listed its tools. " + l.reason
+	case <-time.After(time.Second):
+	case <-ctx.Done():
+	}
+	return server + " ended while it listed its tools."
 }
 
 // connected publishes a fresh link and its tools.
@@ -354,7 +362,7 @@ func (s *server) connected(l *link, list *toolList, listErr error, took time.Dur
 			if known != list {
 				s.cachedTools(st)
 			}
-			st.Message, st.Fix = "Connected, but its tools cannot be listed: "+sentence(listErr.Error()), core.FixReconnect
+			st.Message, st.Fix = "Connected, but its tools cannot be listed: "+sentence(reason(listErr)), core.FixReconnect
 		}
 	})
 }

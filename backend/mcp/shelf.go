@@ -226,7 +226,7 @@ func (m *Manager) Refresh(ctx context.Context, name string) error {
 	}
 	defer s.use()()
 	began := time.Now()
-	l, err := s.ready(ctx, "The tools of "+name+" cannot be listed", "its tools were to be listed", nil)
+	l, err := s.ready(ctx, "The tools of "+name+" cannot be listed", "its tools were to be listed", nil, time.Time{})
 	if err != nil {
 		return err
 	}

@@ -97,9 +97,11 @@ func (r *restartable) kill() {
 
 func newSoak(t *testing.T) *soak {
 	dir := t.TempDir()
+	self, err := os.Executable()
+	require.NoError(t, err)
 	s := &soak{t: t}
 	s.world = newWorld(t, func(o *Options) {
-		o.StateDir, o.CacheDir = dir, filepath.Join(dir, "cache")
+		o.StateDir, o.CacheDir, o.Guardian = dir, filepath.Join(dir, "cache"), self
 		o.Emit, o.Publish = nil, nil // which would be kept
 	})
 	stdio := func(name string, start core.StartMode, o testmcp.Options) {
@@ -373,6 +375,7 @@ func TestSoak(t *testing.T) {
 	}
 
 	require.NoError(t, s.Close(context.Background()))
+	assert.Empty(t, guardians(s.o.StateDir))
 	files, err := filepath.Glob(filepath.Join(s.o.StateDir, "servers-*"))
 	require.NoError(t, err)
 	assert.Empty(t, files, "the ledger is empty")

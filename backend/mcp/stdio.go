@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,7 +58,13 @@ type stdioConn struct {
 	spoke  atomic.Bool // at least one message came
 	deaf   atomic.Bool // the server closed its stdin
 	left   atomic.Bool // the SDK closed the connection while the server still had its ends
+	wide   atomic.Bool // it prints UTF-16
+	echoes atomic.Bool // it prints what it is sent
 	junked atomic.Int64
+	odd    atomic.Pointer[string] // the first line that is no message; nil for none
+	rest   atomic.Pointer[string] // the begin of a last line without an end; nil for none
+
+	many []byte // the begin of a message over several lines; the reader's
 }
 
 type reply struct {
@@ -207,10 +214,44 @@ func (c *stdioConn) readLoop() {
 			}
 			line = buf
 		}
+		if !big && c.gather(line) {
+			if err != nil {
+				return
+			}
+			continue
+		}
+		if err != nil && len(line) > 0 {
+			begin := string(line[:min(len(line), 100)])
+			c.rest.Store(&begin)
+		}
 		if !c.admit(line, owned, big) || err != nil {
 			return
 		}
 	}
+}
+
+// gather puts together a message that is printed for people, over several lines
+// from a brace that stands alone to one that begins a line. It reports whether it
+// took the line.
+func (c *stdioConn) gather(line []byte) bool {
+	text := bytes.TrimRight(line, " \t\r\n")
+	switch {
+	case string(text) == "{":
+		c.many = append(c.many[:0], text...)
+	case c.many == nil:
+		return false
+	case len(text) > 0 && text[0] == '{' || len(c.many)+len(text) > c.maxFrame: // it was none
+		c.admit(c.many, false, false)
+		c.many = nil
+		return false
+	default:
+		if c.many = append(c.many, text...); len(text) > 0 && text[0] == '}' {
+			msg := c.many
+			c.many = nil
+			c.admit(msg, true, false)
+		}
+	}
+	return true
 }
 
 // admit takes one line of stdout to where it belongs. owned says that nobody
@@ -232,6 +273,13 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 		}
 	}
 	e, ok := outline(line)
+	if !ok && !c.spoke.Load() && wide(line) {
+		c.wide.Store(true)
+		if e, ok := outline(narrow(line)); ok && e.versioned {
+			c.junk(narrow(line))
+			return false // nothing that follows will be of use
+		}
+	}
 	if big || !ok || !e.versioned {
 		c.tap(core.ActivityReceived, line)
 		if found := salvage(line); !big && len(found) > 0 {
@@ -249,8 +297,23 @@ func (c *stdioConn) admit(line []byte, owned, big bool) bool {
 	return c.take(line, e, owned)
 }
 
+// ours reports whether a request is one that only clients make.
+func ours(method []byte) bool {
+	kind, _, _ := strings.Cut(strings.Trim(string(method), `"`), "/")
+	switch kind {
+	case "initialize", "server", "tools", "resources", "prompts", "completion", "logging", "subscriptions":
+		return true
+	}
+	return false
+}
+
 // take hands one message on.
 func (c *stdioConn) take(line []byte, e envelope, owned bool) bool {
+	if e.method != nil && e.id != nil && ours(e.method) { // to answer it would be to answer ourselves
+		c.echoes.Store(true)
+		c.junk(line)
+		return true
+	}
 	c.spoke.Store(true)
 	if e.method == nil {
 		if e.id == nil || string(e.id) == "null" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // tidy makes of an answer over HTTP what the specifications allow and the SDK's
@@ -16,10 +17,30 @@ func tidy(req *http.Request, resp *http.Response) {
 	if req.Header.Get("Mcp-Session-Id") != "" || req.Header.Get("Mcp-Protocol-Version") != "" {
 		resp.Header.Del("Mcp-Session-Id")
 	}
-	if mediaType(resp) == "text/event-stream" && resp.Body != nil {
+	switch m := mediaType(resp); {
+	case resp.Body == nil:
+	case m == "text/event-stream":
 		resp.Body = &plainEvents{ReadCloser: resp.Body, first: true}
+	case resp.StatusCode == http.StatusOK && req.Method == http.MethodPost && likeJSON(m, resp):
+		resp.Header.Set("Content-Type", "application/json")
 	}
 }
+
+// likeJSON reports whether m, the type of an answer, is one of those that servers
+// use for JSON; of an answer without any, that it can be nothing else.
+func likeJSON(m string, resp *http.Response) bool {
+	switch m {
+	case "text/json", "application/json-rpc", "application/jsonrequest":
+		return true
+	case "":
+		return resp.Header.Get("Content-Type") == "" && resp.ContentLength != 0
+	}
+	return strings.HasSuffix(m, "+json")
+}
+
+// unmarked is body without a byte order mark, which JSON over a network must not
+// have (RFC 8259, section 8.1).
+func unmarked(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\xef\xbb\xbf")) }
 
 // plainEvents rewrites a stream of events (HTML, Server-sent events): lines end
 // with LF, a field always has its colon, and comments, fields that nobody knows

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -75,17 +76,28 @@ func listTools(ctx context.Context, c rpc, server string, lim Limits) (l *toolLi
 			defer cancel()
 			return c.listTools(pctx, cursor)
 		}()
-		if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			late := core.Errorf(core.CodeTimeout, "it did not answer within %s.", seconds(lim.ListPage))
+			late.Err = err
+			return nil, late
+		} else if err != nil {
 			return nil, err
 		}
 		var res struct {
-			Tools []json.RawMessage `json:"tools"`
-			Next  *string           `json:"nextCursor"`
-			TTL   json.RawMessage   `json:"ttlMs"`
-			Scope json.RawMessage   `json:"cacheScope"`
+			Tools json.RawMessage `json:"tools"`
+			Next  json.RawMessage `json:"nextCursor"`
+			TTL   json.RawMessage `json:"ttlMs"`
+			Scope json.RawMessage `json:"cacheScope"`
 		}
-		if err := json.Unmarshal(raw, &res); err != nil {
-			return nil, fmt.Errorf("the tool list cannot be read: %w", err)
+		var list []json.RawMessage
+		if !json.Valid(raw) {
+			return nil, errors.New("its answer is not valid JSON. Tell the author of the server")
+		} else if json.Unmarshal(raw, &res) != nil || len(res.Tools) > 0 && json.Unmarshal(res.Tools, &list) != nil {
+			return nil, errors.New("its answer has no array named tools. Tell the author of the server")
+		}
+		var next *string
+		if len(res.Next) > 0 && json.Unmarshal(res.Next, &next) != nil {
+			notes = append(notes, "The server's name for the next page is no text; the list was ended there.")
 		}
 		if page == 1 { // neither is worth losing a list for
 			_ = json.Unmarshal(res.Scope, &scope)
@@ -93,7 +105,7 @@ func listTools(ctx context.Context, c rpc, server string, lim Limits) (l *toolLi
 				ttl = 0
 			}
 		}
-		for _, r := range res.Tools {
+		for _, r := range list {
 			t := decodeTool(r, server, len(tools)+1)
 			if t.Broken == "" && c.mirrors() {
 				if p := mirrorProblem(t.InputSchema); p != "" {
@@ -114,14 +126,14 @@ func listTools(ctx context.Context, c rpc, server string, lim Limits) (l *toolLi
 		}
 		// An empty cursor is a cursor (MCP 2026-07-28, Pagination), but not the one we came with.
 		switch {
-		case res.Next == nil, *res.Next == "" && cursor == "":
+		case next == nil, *next == "" && cursor == "":
 			return newToolList(tools, notes), nil
-		case cursors[*res.Next]:
+		case cursors[*next]:
 			return newToolList(tools, append(notes, "The server repeats a page; the list was ended there.")), nil
 		case page >= lim.Pages:
 			return newToolList(tools, append(notes, fmt.Sprintf("The list was cut after %d pages.", lim.Pages))), nil
 		}
-		cursor = *res.Next
+		cursor = *next
 		cursors[cursor] = true
 	}
 }
@@ -224,6 +236,9 @@ func legalTools(result []byte) json.RawMessage {
 		}
 	}
 	f["tools"], _ = json.Marshal(legal)
+	if next := f["nextCursor"]; len(next) > 0 && next[0] != '"' {
+		delete(f, "nextCursor")
+	}
 	out, err := json.Marshal(f)
 	if err != nil {
 		return json.RawMessage(`{"tools":[]}`)

@@ -65,7 +65,10 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 		return fail(needsSignIn(spec, 401))
 	}
 	if err != nil {
-		de := failed(stepList, core.FixShowLog, false, "%s connected, but its tools cannot be listed: %s", spec.Name, sentence(err.Error()))
+		de := failed(stepList, core.FixShowLog, false, "%s connected, but its tools cannot be listed: %s", spec.Name, sentence(reason(err)))
+		if errors.Is(err, errLost) {
+			de.message = l.lostListing(ctx, spec.Name)
+		}
 		de.detail = l.tail(&ring.secrets)
 		return fail(de)
 	}

@@ -62,6 +62,7 @@ func (a *app) read(arg string) (string, error) {
 
 // with runs fn with a backend. connect says whether its servers are connected.
 func (a *app) with(o host.Options, connect bool, fn func(*host.Host) error) (err error) {
+	o.Guardian = a.guardian
 	h, err := host.New(a.ctx, o)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 
 	"patchbay/backend/core"
 	"patchbay/backend/host"
+	"patchbay/backend/mcp"
 	"patchbay/backend/tools/custom/worker"
 )
 
@@ -47,8 +48,9 @@ type cli struct {
 
 func main() {
 	worker.Main(os.Args)
+	guardian := mcp.Guard(os.Args)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := run(ctx, guardian, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
 }
@@ -60,6 +62,8 @@ type app struct {
 	stdout io.Writer
 	stderr io.Writer
 	json   bool
+
+	guardian string // as in host.Options
 }
 
 // exit is an error that carries its own exit code, and was told already.
@@ -67,7 +71,9 @@ type exit int
 
 func (e exit) Error() string { return fmt.Sprintf("exit %d", int(e)) }
 
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// run runs the command of args and returns its exit code. guardian is as in
+// host.Options.
+func run(ctx context.Context, guardian string, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c cli
 	code := -1
 	parser, err := kong.New(&c,
@@ -90,7 +96,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintf(stderr, "patchbay: %v\nRun \"patchbay --help\" to see what there is.\n", err)
 		return exitBadInput
 	}
-	a := &app{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, json: c.JSON}
+	a := &app{ctx: ctx, stdin: stdin, stdout: stdout, stderr: stderr, json: c.JSON, guardian: guardian}
 	err = k.Run(a)
 	var e exit
 	switch {

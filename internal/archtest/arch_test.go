@@ -20,9 +20,9 @@ const module = "patchbay/"
 // allowed says which packages of ours each package may import; "x/..." is x and
 // all below it. A package that is not listed may not exist.
 var allowed = map[string][]string{
-	"patchbay": {"backend/host", "backend/api", "backend/api/rpc", "backend/core", "backend/tools/custom/worker", "frontend"},
+	"patchbay": {"backend/host", "backend/api", "backend/api/rpc", "backend/core", "backend/mcp", "backend/tools/custom/worker", "frontend"},
 	"cmd/patchbay": {"backend/host", "backend/api", "backend/api/rpc", "backend/api/wire", "backend/approval", "backend/config/...", "backend/core",
-		"backend/doctor", "backend/event", "backend/llm", "backend/mcp/demo", "backend/tools", "backend/tools/custom/worker", "frontend"},
+		"backend/doctor", "backend/event", "backend/llm", "backend/mcp", "backend/mcp/demo", "backend/tools", "backend/tools/custom/worker", "frontend"},
 	"frontend": {},
 
 	"backend/core":  {},

@@ -70,7 +70,7 @@ func (s *server) ask(name string, params json.RawMessage, send func(message), go
 		return text(strconv.FormatInt(s.rootNews.Load(), 10)), nil, true
 	case AskVisit:
 		question = address()
-		if s.o.has(Modern) {
+		if s.modern() {
 			delete(question, "elicitationId")
 		}
 	case StateOnly:
@@ -91,7 +91,7 @@ func (s *server) ask(name string, params json.RawMessage, send func(message), go
 	default:
 		return nil, nil, false
 	}
-	if s.o.has(Modern) {
+	if s.modern() {
 		if a, ok := p.Answers["q"]; ok {
 			return text(string(a) + " " + p.State), nil, true
 		}

@@ -81,6 +81,10 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		http.Redirect(w, r, o.Target, status)
 		return
+	case o.has(Page):
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		io.WriteString(w, "<!doctype html><title>Sign in</title>")
+		return
 	case o.has(RedirectsLoop):
 		http.Redirect(w, r, r.URL.String(), http.StatusTemporaryRedirect)
 		return
@@ -183,12 +187,12 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			wait()
 			return
 		}
-		if !o.has(Modern) {
+		if !h.s.modern() {
 			http.Error(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`, http.StatusBadRequest)
 			return
 		}
 	case "initialize":
-		if o.has(Modern) {
+		if h.s.modern() {
 			http.Error(w, "no handshake in this revision", http.StatusNotFound)
 			return
 		}
@@ -197,12 +201,16 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.listen(w, m, wait)
 		return
 	default:
-		if !o.has(Modern) && h.refuse(w, r, m, n) {
+		if !h.s.modern() && h.refuse(w, r, m, n) {
 			return
 		}
 	}
 	if o.has(NewSession) && m.Method != "initialize" {
 		w.Header().Set("Mcp-Session-Id", strconv.FormatInt(h.session.Add(1), 10))
+	}
+	if m.Method == "tools/list" && o.has(ListFails) {
+		http.Error(w, "oops", http.StatusInternalServerError)
+		return
 	}
 	if m.Method == "tools/call" && h.oddCall(w, m, wait) {
 		return
@@ -245,7 +253,7 @@ func (h *HTTP) listen(w http.ResponseWriter, m message, wait func()) {
 	case o.has(ListenHangs):
 		wait()
 		return
-	case !o.has(Modern):
+	case !h.s.modern():
 		http.Error(w, "unknown", http.StatusNotFound)
 		return
 	}
@@ -334,7 +342,13 @@ func (h *HTTP) event(w http.ResponseWriter, m message) {
 	if o := h.s.o; o.has(EventsCR) || o.has(EventsOdd) {
 		oddEvent(w, o, b)
 	} else {
-		fmt.Fprintf(w, "event: message\ndata: %s\n\n", b)
+		if o.has(EventsTyped) {
+			fmt.Fprint(w, "event: endpoint\ndata: /nowhere\n\nevent: heartbeat\ndata: {}\n\n")
+		}
+		fmt.Fprintf(w, "event: message\ndata: %s", b)
+		if !o.has(EventsUnended) || m.Method != "" {
+			fmt.Fprint(w, "\n\n")
+		}
 	}
 	w.(http.Flusher).Flush()
 }

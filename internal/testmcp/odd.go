@@ -26,6 +26,19 @@ const (
 	Storm      = "storm"       // says that its list changed 10,000 times a second, for ever
 	OddVersion = "odd-version" // answers initialize with a revision that never was (also over HTTP)
 
+	StallsInLine = "stalls-in-line" // the first answer to tools/call pauses in its middle for StallMS
+	Dribbles     = "dribbles"       // answers to tools/call come at 20 bytes a second
+	UTF16        = "utf-16"         // prints UTF-16
+	UTF16BOM     = "utf-16-bom"     // … with a byte order mark
+	Pretty       = "pretty"         // prints each message over several lines
+	NoLineEnd    = "no-line-end"    // prints no line feeds
+	LengthFirst  = "length-first"   // frames messages as language servers do
+	Echoes       = "echoes"         // prints what it is sent, beside its answers
+	OddHello     = "odd-hello"      // answers initialize with a text as serverInfo (also over HTTP)
+	ToolsObject  = "tools-object"   // lists its tools in an object (also over HTTP)
+	NumberCursor = "number-cursor"  // names the next page of its list by a number (also over HTTP)
+	ChangesEra   = "changes-era"    // from the second tools/call on, knows the other revisions only (also over HTTP)
+
 	Charset       = "charset"        // content types with parameters and capitals
 	PlainText     = "plain-text"     // JSON that calls itself text/plain
 	EmptyBody     = "empty-body"     // 200 without a body to tools/call
@@ -37,9 +50,15 @@ const (
 	EventsOdd     = "events-odd"     // events with comments, ids, empty data and several data lines
 	DiesAtBody    = "dies-at-body"   // ends the connection after the headers of tools/call
 	CutLength     = "cut-length"     // announces more bytes than it sends to tools/call
+	CutChunks     = "cut-chunks"     // ends the connection in the middle of an answer to tools/call
 	ClosesIdle    = "closes-idle"    // ends each connection after an answer without having said so
 	DeleteHangs   = "delete-hangs"   // never answers a DELETE
 	StallsAtBody  = "stalls-at-body" // sends half of an answer to tools/call, and then nothing
+	JSONType      = "json-type"      // JSON that calls itself text/json
+	EventsUnended = "events-unended" // streams whose last event has no blank line after it
+	EventsTyped   = "events-typed"   // events of another type before those of messages
+	Page          = "page"           // a web page to everything
+	ListFails     = "list-fails"     // 500 to tools/list
 	HugeHeader    = "huge-header"    // 2 MB of headers for tools/call
 	RedirectsLoop = "redirects-loop" // sends every request to where it was
 )
@@ -119,6 +138,7 @@ type oddWriter struct {
 	o     Options
 	gz    *gzip.Writer
 	wrote bool // the headers
+	begun bool // the body
 }
 
 func (w *oddWriter) WriteHeader(code int) {
@@ -135,6 +155,9 @@ func (w *oddWriter) WriteHeader(code int) {
 	if w.o.has(PlainText) && h.Get("Content-Type") == "application/json" {
 		h.Set("Content-Type", "text/plain")
 	}
+	if w.o.has(JSONType) && h.Get("Content-Type") == "application/json" {
+		h.Set("Content-Type", "text/json")
+	}
 	if w.o.has(Gzip) && code == http.StatusOK {
 		h.Set("Content-Encoding", "gzip")
 		w.gz = gzip.NewWriter(w.ResponseWriter)
@@ -146,6 +169,10 @@ func (w *oddWriter) Write(p []byte) (int, error) {
 	if !w.wrote {
 		w.WriteHeader(http.StatusOK)
 	}
+	if w.o.has(BOM) && !w.begun && w.Header().Get("Content-Type") == "application/json" {
+		io.WriteString(w.ResponseWriter, "\xef\xbb\xbf")
+	}
+	w.begun = true
 	if w.gz != nil {
 		n, err := w.gz.Write(p)
 		w.gz.Flush()
@@ -200,16 +227,11 @@ func (h *HTTP) oddCall(w http.ResponseWriter, m message, wait func()) bool {
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
 		panic(http.ErrAbortHandler)
-	case o.has(CutLength):
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(half)+100))
-		io.WriteString(w, half)
-		w.(http.Flusher).Flush()
+	case o.has(CutLength), o.has(CutChunks):
+		h.half(w, half)
 		panic(http.ErrAbortHandler)
 	case o.has(StallsAtBody):
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, half)
-		w.(http.Flusher).Flush()
+		h.half(w, half)
 		wait()
 	case o.has(HugeHeader):
 		w.Header().Set("X-Huge", strings.Repeat("x", 2<<20))
@@ -218,6 +240,20 @@ func (h *HTTP) oddCall(w http.ResponseWriter, m message, wait func()) bool {
 		return false
 	}
 	return true
+}
+
+// half begins an answer, as one event where the server answers so.
+func (h *HTTP) half(w http.ResponseWriter, text string) {
+	w.Header().Set("Content-Type", "application/json")
+	if h.s.o.has(EventAnswers) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		text = ": hello\n\nevent: message\ndata: " + text
+	}
+	if h.s.o.has(CutLength) {
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)+100))
+	}
+	io.WriteString(w, text)
+	w.(http.Flusher).Flush()
 }
 
 // oddEvent writes a message as no simple reader of events expects it.

@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -68,25 +67,7 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 	}
 
 	s := newServer(o)
-	var mu sync.Mutex
-	w := bufio.NewWriter(out)
-	line := func(text string) {
-		mu.Lock()
-		defer mu.Unlock()
-		end := "\n"
-		if o.has(CRLF) {
-			end = "\r\n"
-		}
-		if o.has(Bytewise) {
-			for _, c := range []byte(text + end) {
-				w.WriteByte(c)
-				w.Flush()
-			}
-			return
-		}
-		w.WriteString(text + end)
-		w.Flush()
-	}
+	line := (&lines{o: o, w: bufio.NewWriter(out)}).line
 	s.line = line
 	send := func(m message) {
 		if m.verbatim != nil {
@@ -142,6 +123,9 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 		if err != nil {
 			break
 		}
+		if o.has(Echoes) {
+			line(strings.TrimSpace(string(text)))
+		}
 		var m message
 		if json.Unmarshal(text, &m) != nil || o.has(Mute) {
 			continue
@@ -180,7 +164,7 @@ func Serve(o Options, in io.Reader, out, stderr io.Writer) int {
 			}
 			continue
 		case "subscriptions/listen":
-			if o.has(Modern) {
+			if s.modern() {
 				send(message{JSONRPC: "2.0", Method: "notifications/subscriptions/acknowledged", Params: raw(map[string]any{
 					"_meta": map[string]any{"io.modelcontextprotocol/subscriptionId": m.ID}, "notifications": map[string]any{"toolsListChanged": true}})})
 				continue

@@ -201,6 +201,8 @@ type server struct {
 	o         Options
 	cancels   atomic.Int64
 	lists     atomic.Int64
+	calls     atomic.Int64
+	flipped   atomic.Bool  // by ChangesEra
 	visits    atomic.Int64 // calls of VisitFirst and VisitOver
 	questions atomic.Int64
 	rootNews  atomic.Int64
@@ -215,10 +217,13 @@ func newServer(o Options) *server {
 	return &server{o: o, running: map[string]chan struct{}{}, asked: map[string]chan message{}}
 }
 
+// modern reports whether the server speaks 2026-07-28.
+func (s *server) modern() bool { return s.o.has(Modern) != s.flipped.Load() }
+
 // handle answers one request; nil means no answer.
 func (s *server) handle(m message, send func(message), gone <-chan struct{}) *message {
 	ok := func(result any) *message {
-		if s.o.has(Modern) {
+		if s.modern() {
 			if r, is := result.(map[string]any); is {
 				if r["resultType"] == nil {
 					r["resultType"] = "complete"
@@ -232,7 +237,7 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 	}
 	switch m.Method {
 	case "server/discover":
-		if !s.o.has(Modern) {
+		if !s.modern() {
 			return bad(-32601, "Method not found")
 		}
 		return ok(map[string]any{"supportedVersions": []string{"2026-07-28"}, "capabilities": s.capabilities(), "ttlMs": 0, "cacheScope": "public",
@@ -248,6 +253,9 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 		s.mu.Lock()
 		s.caps = p.Caps
 		s.mu.Unlock()
+		if s.o.has(OddHello) {
+			return ok(map[string]any{"protocolVersion": "2025-11-25", "capabilities": s.capabilities(), "serverInfo": "testmcp 1.2.3"})
+		}
 		version := "2025-11-25"
 		if s.o.has(OddVersion) {
 			version = "1999-01-01"
@@ -264,8 +272,21 @@ func (s *server) handle(m message, send func(message), gone <-chan struct{}) *me
 			<-gone
 			return nil
 		}
-		return ok(s.list(m.Params))
+		list := s.list(m.Params)
+		if s.o.has(ToolsObject) {
+			list["tools"] = map[string]any{"echo": tool("echo", nil)}
+		}
+		if s.o.has(NumberCursor) {
+			list["nextCursor"] = 2
+		}
+		return ok(list)
 	case "tools/call":
+		if s.calls.Add(1) == 2 && s.o.has(ChangesEra) {
+			s.flipped.Store(true)
+		}
+		if s.o.has(ChangesEra) && s.modern() != strings.Contains(string(m.Params), "io.modelcontextprotocol/protocolVersion") {
+			return bad(-32022, "Unsupported protocol version")
+		}
 		if odd := oddOf(m); odd != nil {
 			return &message{JSONRPC: "2.0", ID: m.ID, verbatim: odd}
 		}
