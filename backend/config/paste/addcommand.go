@@ -15,6 +15,9 @@ func addCommand(words []string) (f *found, err *Error, handled bool) {
 		switch words[2] {
 		case "add":
 			f, err = mcpAdd(words[3:])
+			if err == nil && (words[0] == "q" || words[0] == "kiro-cli") {
+				f.spec.Env = atCommas(f.spec.Env)
+			}
 			return f, err, true
 		case "add-json":
 			f, err = mcpAddJSON(words[3:])
@@ -41,6 +44,25 @@ func addCommand(words []string) (f *found, err *Error, handled bool) {
 		return f, err, true
 	}
 	return nil, nil, false
+}
+
+// atCommas splits "A=1,B=2", which Amazon Q and Kiro take behind one --env.
+func atCommas(env map[string]string) map[string]string {
+	var out map[string]string
+	for k, v := range env {
+		parts := strings.Split(v, ",")
+		value := parts[0]
+		for _, part := range parts[1:] {
+			if !isAssignment(part) {
+				value += "," + part
+				continue
+			}
+			set(&out, k, value)
+			k, value, _ = strings.Cut(part, "=")
+		}
+		set(&out, k, value)
+	}
+	return out
 }
 
 // gooseExtension reads the server that "goose session" or "goose run" is given.
@@ -249,8 +271,12 @@ func (a *adder) finish() (*found, *Error) {
 		f.problem = &entry.Problem{Reason: entry.BadURL, Message: spec.Name + ": " + msg}
 	}
 	for k, v := range spec.Headers {
-		if f.problem == nil && (entry.HasControl(k, false) || entry.HasControl(v, false)) {
+		switch {
+		case f.problem != nil:
+		case entry.HasControl(k, false) || entry.HasControl(v, false):
 			f.problem = &entry.Problem{Reason: entry.ControlChars, Message: spec.Name + ": a header holds a control character; remove it."}
+		case !entry.IsHeader(k):
+			f.problem = &entry.Problem{Reason: entry.BadName, Message: spec.Name + ": " + entry.NotHeader(k)}
 		}
 	}
 	f.unwrap()

@@ -115,16 +115,19 @@ func callsServers(v *hujson.Value) bool {
 	return len(elements(v)) > 0
 }
 
-// label is the name that a request to a model gives its server.
+// label is the name that an entry in a list gives under another key than "name":
+// that of a request to a model, or of 5ire.
 func label(v *hujson.Value) string {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok || jsonc.Member(o, "name") != nil {
 		return ""
 	}
-	m := jsonc.Member(o, "server_label")
-	if m == nil {
-		return ""
+	for _, key := range []string{"server_label", "label", "key"} {
+		if m := jsonc.Member(o, key); m != nil {
+			if s, _ := jsonc.String(m); s != "" {
+				return s
+			}
+		}
 	}
-	s, _ := jsonc.String(m)
-	return s
+	return ""
 }
