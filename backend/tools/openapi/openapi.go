@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -20,6 +21,8 @@ const (
 	MaxBytes      = 8 << 20
 	maxOperations = 2000
 	maxAbout      = 1024 // bytes of a description
+	maxDepth      = 200
+	maxTime       = 20 * time.Second
 )
 
 // Document is what was read.
@@ -45,6 +48,11 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 	if strings.TrimSpace(text) == "" {
 		return doc, core.Errorf(core.CodeInvalid, "The document is empty. Paste it, or choose a file.")
 	}
+	if nests(text) > maxDepth {
+		return doc, core.Errorf(core.CodeInvalid, "The document nests more than %d levels deep. Describe what lies that deep under components, and refer to it.", maxDepth)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, core.Errorf(core.CodeTimeout, "The document was not read within %.0f s. Take the operations out that you do not need, then try again.", maxTime.Seconds()))
+	defer cancel()
 	loader := openapi3.NewLoader()
 	loader.Context = ctx
 	loader.ReadFromURIFunc = func(_ *openapi3.Loader, u *url.URL) ([]byte, error) {
@@ -64,7 +72,15 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 	if t.Info != nil {
 		doc.Title, doc.Version = t.Info.Title, t.Info.Version
 	}
-	r := &reader{doc: t, base: strings.TrimSpace(base), names: map[string]bool{}}
+	r := &reader{doc: t, base: strings.TrimSpace(base), names: map[string]bool{},
+		schemas: schemas{components: t.Components, defs: map[string]*definition{}}}
+	count := 0
+	for _, item := range t.Paths.Map() {
+		if item != nil {
+			count += len(item.Operations())
+		}
+	}
+	r.schemas.carry = min(maxDefs, maxAllDefs/max(count, 1))
 	for _, path := range slices.Sorted(maps.Keys(t.Paths.Map())) {
 		item := t.Paths.Value(path)
 		if item == nil {
@@ -76,6 +92,9 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 				if len(doc.Proposals) == maxOperations {
 					return doc, core.Errorf(core.CodeTooLarge, "The document has more than %d operations.", maxOperations)
 				}
+				if ctx.Err() != nil {
+					return doc, context.Cause(ctx)
+				}
 				doc.Proposals = append(doc.Proposals, r.operation(method, path, item, op))
 			}
 		}
@@ -86,10 +105,35 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 	return doc, nil
 }
 
+// nests returns how deep a JSON text nests, for which the library's time grows
+// with the square of it; 0 for other texts.
+func nests(text string) int {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return 0
+	}
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
 type reader struct {
-	doc   *openapi3.T
-	base  string
-	names map[string]bool
+	doc     *openapi3.T
+	base    string
+	names   map[string]bool
+	schemas schemas // of all operations
 }
 
 // operation makes a proposal of one operation.
@@ -98,7 +142,7 @@ func (r *reader) operation(method, path string, item *openapi3.PathItem, op *ope
 	if id == "" {
 		id = strings.ToLower(method) + "_" + path
 	}
-	p := &proposal{r: r, schema: schemas{components: r.doc.Components, defs: map[string]any{}}, taken: map[string]bool{}, properties: map[string]any{}, required: []string{},
+	p := &proposal{r: r, schema: &r.schemas, taken: map[string]bool{}, properties: map[string]any{}, required: []string{},
 		http: core.Connector{Method: method, Headers: map[string]string{}, Query: map[string]string{}}}
 	p.out = core.ConnectorProposal{Operation: id, Path: path, Warnings: []string{}}
 	p.path = templateOf(path)
@@ -241,6 +285,8 @@ func (p *proposal) scheme(name string, s *openapi3.SecurityScheme) *core.Connect
 		a.Type, a.Name = core.AuthHeader, s.Name
 	case s.Type == "apiKey" && s.In == "query":
 		a.Type, a.Name = core.AuthQuery, s.Name
+	case s.Type == "apiKey" && s.In == "cookie":
+		a.Type, a.Name = core.AuthCookie, s.Name
 	case s.Type == "oauth2" || s.Type == "openIdConnect":
 		a.Type = core.AuthBearer
 		p.warn("It signs in with OAuth; give an access token as the secret.")

@@ -74,7 +74,7 @@ func TestPetstore(t *testing.T) {
 	require.Equal(t, "https://eu.petstore.example/v1/pets/{{petId}}", unnamed.Tool.HTTP.URL)
 	require.Error(t, validate(t, unnamed, `{}`))
 	upload := find(t, d, "uploadPhoto")
-	require.Contains(t, upload.Problem, "neither JSON nor a form")
+	require.Contains(t, upload.Problem, "fields of its form are not known")
 	for _, p := range d.Proposals {
 		require.NoError(t, p.Tool.HTTP.Check(), p.Operation)
 	}
