@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"patchbay/backend/core"
@@ -76,7 +77,9 @@ func (c *doctorCmd) check(a *app, h *host.Host, s core.ServerSpec) checkup {
 	// What hides secrets in the configuration is a warning; a server is ill when
 	// it cannot work, or when something in it may do harm.
 	out.Healthy = doctor.Worst(r.Findings) != core.SeverityDanger
-	blocked := !out.Healthy && len(doctor.Loaders(s)) == 0
+	// What stands in tools.json already runs with its variables.
+	others := slices.DeleteFunc(slices.Clone(r.Findings), func(f core.Finding) bool { return f.Code == "loader_variable" })
+	blocked := doctor.Worst(others) == core.SeverityDanger
 	if c.Offline || s.Disabled || len(r.Missing) > 0 || blocked {
 		return out
 	}
