@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"patchbay/backend/config"
 	"patchbay/backend/core"
 	"patchbay/backend/doctor"
 	"patchbay/backend/host"
@@ -41,11 +42,17 @@ func (c *doctorCmd) Run(a *app) error {
 				specs = append(specs, s)
 			}
 		}
-		if c.Server != "" && len(specs) == 0 {
+		skipped := []config.Skipped{}
+		for _, s := range file.Skipped {
+			if c.Server == "" || s.Kind == "server" && s.Name == c.Server {
+				skipped = append(skipped, s)
+			}
+		}
+		if c.Server != "" && len(specs)+len(skipped) == 0 {
 			return core.Errorf(core.CodeNotFound, "There is no server %q in %s. \"patchbay servers list\" shows those that there are.", c.Server, h.Config.Path())
 		}
 		all := make([]checkup, 0, len(specs))
-		healthy := true
+		healthy := len(skipped) == 0
 		for _, s := range specs {
 			one := c.check(a, h, s)
 			healthy = healthy && one.Healthy
@@ -56,9 +63,12 @@ func (c *doctorCmd) Run(a *app) error {
 		}
 		switch {
 		case a.json:
-			a.printJSON(map[string]any{"servers": all})
-		case len(all) == 0:
+			a.printJSON(map[string]any{"servers": all, "skipped": skipped})
+		case len(all) == 0 && len(skipped) == 0:
 			a.printf("No server is configured in %s.\n", h.Config.Path())
+		}
+		if !a.json {
+			a.tellSkipped(skipped)
 		}
 		if !healthy {
 			return exit(exitFailed)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,9 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 	if strings.TrimSpace(text) == "" {
 		return doc, core.Errorf(core.CodeInvalid, "The document is empty. Paste it, or choose a file.")
 	}
+	if base = strings.TrimSpace(base); base != "" && !strings.HasPrefix(base, "http://") && !strings.HasPrefix(base, "https://") {
+		return doc, &core.Error{Code: core.CodeInvalid, Path: "baseUrl", Message: fmt.Sprintf("The base address %q must begin with https:// or http://.", base)}
+	}
 	if nests(text) > maxDepth {
 		return doc, core.Errorf(core.CodeInvalid, "The document nests more than %d levels deep. Describe what lies that deep under components, and refer to it.", maxDepth)
 	}
@@ -65,14 +69,14 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 	case errors.As(err, &ours):
 		return doc, ours
 	case err != nil:
-		return doc, core.Errorf(core.CodeInvalid, "This is no OpenAPI document that can be read: %w", err)
+		return doc, core.Errorf(core.CodeInvalid, "This is no OpenAPI document that can be read: %s.", because(text, err))
 	case !strings.HasPrefix(t.OpenAPI, "3."):
 		return doc, core.Errorf(core.CodeInvalid, "The document must say openapi: 3.0 or 3.1. For Swagger 2.0, convert it first.")
 	}
 	if t.Info != nil {
 		doc.Title, doc.Version = t.Info.Title, t.Info.Version
 	}
-	r := &reader{doc: t, base: strings.TrimSpace(base), names: map[string]bool{},
+	r := &reader{doc: t, base: base, names: map[string]bool{},
 		schemas: schemas{components: t.Components, defs: map[string]*definition{}}}
 	count := 0
 	for _, item := range t.Paths.Map() {
@@ -103,6 +107,28 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 		return doc, core.Errorf(core.CodeInvalid, "The document holds no operation that a tool could be made of.")
 	}
 	return doc, nil
+}
+
+// dangling matches what the library says of a reference to nothing.
+var dangling = regexp.MustCompile(`failed to resolve .* in fragment in URI: "([^"]+)"`)
+
+// because says for people why a document could not be read. The library tries
+// JSON and YAML, and tells the faults of both.
+func because(text string, err error) string {
+	said := err.Error()
+	if m := dangling.FindStringSubmatch(said); m != nil {
+		return "it refers to " + m[1] + ", which it does not hold"
+	}
+	inJSON, inYAML, both := strings.Cut(said, ", yaml error: ")
+	if both {
+		if _, said, both = strings.Cut(inJSON, "json error: "); !both || !strings.HasPrefix(strings.TrimSpace(text), "{") {
+			said = inYAML
+		}
+	}
+	if strings.Contains(said, "into value of type openapi3.T") {
+		return "an object with openapi, info and paths must stand there"
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(said, "error converting YAML to JSON: yaml: "), ".")
 }
 
 // nests returns how deep a JSON text nests, for which the library's time grows

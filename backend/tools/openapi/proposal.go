@@ -125,7 +125,7 @@ func (p *proposal) objectFits(param *openapi3.Parameter, schema map[string]any) 
 	case param.In == "query" && param.Style == "deepObject":
 		return true
 	case param.In != "query" || param.Schema == nil || param.Style != "" && param.Style != "form" || param.Explode != nil && !*param.Explode:
-		p.leaveOut(param, "is an object in one text")
+		p.leaveOut(param, "is an object that would be sent as one text")
 		return false
 	}
 	schema = p.schema.resolve(schema)

@@ -46,7 +46,7 @@ func TestObjectsCookiesAndFiles(t *testing.T) {
 	}
 
 	search := find(t, d, "searchIssues")
-	require.Equal(t, []string{"Its parameter range is an object in one text, and is left out."}, search.Warnings)
+	require.Equal(t, []string{"Its parameter range is an object that would be sent as one text, and is left out."}, search.Warnings)
 	require.NotContains(t, string(search.Tool.Parameters), `"required":["key","limit"]`, "a field of an object that may be left out was made required")
 	_, err = call("searchIssues", `{"key":"A/B","filter":{"state":"open","tags":["x y","z"]},"limit":5,"locale":"de; x=1","X-Trace":7}`)
 	require.NoError(t, err)
