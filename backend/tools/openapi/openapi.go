@@ -112,6 +112,9 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 // dangling matches what the library says of a reference to nothing.
 var dangling = regexp.MustCompile(`failed to resolve .* in fragment in URI: "([^"]+)"`)
 
+// mistyped matches what it says of a value of another type.
+var mistyped = regexp.MustCompile(`cannot unmarshal (\w+) into field (\S+) of type`)
+
 // because says for people why a document could not be read. The library tries
 // JSON and YAML, and tells the faults of both.
 func because(text string, err error) string {
@@ -127,6 +130,12 @@ func because(text string, err error) string {
 	}
 	if strings.Contains(said, "into value of type openapi3.T") {
 		return "an object with openapi, info and paths must stand there"
+	}
+	if m := mistyped.FindStringSubmatch(said); m != nil {
+		return m[2] + " must not be a " + m[1]
+	}
+	if strings.Contains(said, "unexpected end of JSON input") {
+		return "it ends before its last bracket is closed. Copy it again, to its end"
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(said, "error converting YAML to JSON: yaml: "), ".")
 }
