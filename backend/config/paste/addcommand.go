@@ -11,6 +11,7 @@ import (
 // addCommand reads "claude mcp add", "code --add-mcp" and their like in other
 // programs. handled is false when words is another command.
 func addCommand(words []string) (f *found, err *Error, handled bool) {
+	words = bareAdd(words)
 	if len(words) >= 3 && words[1] == "mcp" && !strings.Contains(words[0], "/") {
 		switch words[2] {
 		case "add":
@@ -44,6 +45,18 @@ func addCommand(words []string) (f *found, err *Error, handled bool) {
 		return f, err, true
 	}
 	return nil, nil, false
+}
+
+// bareAdd takes off what starts the program that adds a server: "sudo claude mcp
+// add", "npx @anthropic-ai/claude-code mcp add".
+func bareAdd(words []string) []string {
+	for i := 1; i+2 < len(words) && i < 4; i++ {
+		if words[i+1] == "mcp" && (words[i+2] == "add" || words[i+2] == "add-json") && isLauncher(words[0]) {
+			name := words[i][strings.LastIndexByte(words[i], '/')+1:]
+			return append([]string{name}, words[i+1:]...)
+		}
+	}
+	return words
 }
 
 // atCommas splits "A=1,B=2", which Amazon Q and Kiro take behind one --env.

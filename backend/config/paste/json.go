@@ -354,6 +354,9 @@ func (c *collector) object(v *hujson.Value, o *hujson.Object, path string, depth
 		c.registry(path, v)
 		return nil
 	}
+	if isManifest(o) {
+		return c.p.errorAt(c.src, v.StartOffset, NoServers, "This is the manifest of a bundle, which runs only inside of it. Add the bundle itself: the file that ends in .mcpb or .dxt.")
+	}
 	seen := map[string]bool{}
 	wrapped := false
 	for i := range o.Members {

@@ -81,6 +81,16 @@ func (c *collector) builtIn(name string, v *hujson.Value) bool {
 	return false
 }
 
+// isManifest recognises the manifest of an MCP bundle.
+func isManifest(o *hujson.Object) bool {
+	m := jsonc.Member(o, "server")
+	if m == nil {
+		return false
+	}
+	in, ok := m.Value.(*hujson.Object)
+	return ok && jsonc.Member(in, "mcp_config") != nil && jsonc.Member(in, "entry_point") != nil
+}
+
 // described reads an element that the MCP registry would send: a description,
 // perhaps under "server".
 func (c *collector) described(v *hujson.Value, path string) bool {

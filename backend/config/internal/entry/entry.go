@@ -106,7 +106,7 @@ func ignored(key string) bool {
 		"gallery", "version", "source", "includeTools", "excludeTools", "tools", "id", "$schema", "timeout",
 		"connected", "toolCount", "lastConnected", "logo", "logoUrl", "provider", "providerUrl", "tags", "note", "_comment",
 		"inputs", "envFile", "env_file", "env_keys", "env_vars", "bearer_token_env_var", "bearer_token", "authorization_token", "server_label", "require_approval", "allowed_tools", "tool_configuration", "env_http_headers",
-		"requestOptions", "tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms", "enabled_tools", "disabled_tools",
+		"requestOptions", "requestInit", "tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms", "enabled_tools", "disabled_tools",
 		"bundled", "display_name", "available_tools", "initTimeout", "serverInstructions", "iconPath", "chatMenu", "startup",
 		"customUserVars", "watchPaths", "networkTimeout", "autoStart", "start_on_launch", "dev", "settings", "registryUrl",
 		"key", "longRunning", "installSource", "reference", "required", "author", "homepage", "repository", "connectionTimeout", "schema":
@@ -244,7 +244,7 @@ func (d *Decoder) splitCommand(spec *core.ServerSpec) {
 	if err != nil || len(words) < 2 {
 		return
 	}
-	if strings.ContainsAny(words[0], `/\`) {
+	if quoted := strings.IndexByte("\"'", spec.Command[0]) >= 0; !quoted && strings.ContainsAny(words[0], `/\`) && !IsRunner(words[0]) {
 		if len(spec.Args) > 0 {
 			return
 		}
