@@ -45,8 +45,8 @@ type Connector struct {
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers,omitempty"`
 	// Query is appended to the URL. A parameter whose argument is not given is left
-	// out; a list becomes one parameter for each value. A name that ends in "[*]" takes
-	// an object, and becomes one parameter for each field: "filter[*]" sends filter[name]=x.
+	// out; a list becomes one parameter for each value. A name that ends in "[*]" may
+	// take an object, which becomes one parameter for each field: "filter[*]" sends filter[name]=x.
 	Query map[string]string `json:"query,omitempty"`
 	// Cookies are sent with the request. One whose argument is not given is left out.
 	Cookies map[string]string `json:"cookies,omitempty"`

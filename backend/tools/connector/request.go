@@ -135,11 +135,14 @@ func fields(templates map[string]string, args map[string]any) ([]string, error) 
 	for _, k := range slices.Sorted(maps.Keys(templates)) {
 		template := templates[k]
 		if m := placeholder.FindStringSubmatch(template); m != nil && m[0] == template {
-			if prefix, ok := strings.CutSuffix(k, "[*]"); ok {
-				object, ok := args[m[1]].(map[string]any)
-				if !ok && args[m[1]] != nil {
-					return nil, core.Errorf(core.CodeInvalid, "The argument %q goes into the parameter %s, so it must be an object.", m[1], k)
-				}
+			object, isObject := args[m[1]].(map[string]any)
+			prefix, wantsObject := strings.CutSuffix(k, "[*]")
+			switch _, isList := args[m[1]].([]any); {
+			case wantsObject && isList:
+				k = prefix + "[]"
+			case wantsObject && !isObject:
+				k = prefix
+			case wantsObject:
 				more, err := deep(m[1], prefix, object)
 				if err != nil {
 					return nil, err
@@ -228,7 +231,17 @@ func bodyOf(c core.Connector, args map[string]any) ([]byte, string, error) {
 			return nil, "", core.Errorf(core.CodeInvalid, "The body is sent as a form, so it must be an object of its fields.")
 		}
 		form := url.Values{}
-		for k, v := range object {
+		var more []string
+		for _, k := range slices.Sorted(maps.Keys(object)) {
+			v := object[k]
+			if inner, ok := v.(map[string]any); ok {
+				pairs, err := deep(k, k, inner)
+				if err != nil {
+					return nil, "", err
+				}
+				more = append(more, pairs...)
+				continue
+			}
 			list, ok := v.([]any)
 			if !ok {
 				list = []any{v}
@@ -241,7 +254,10 @@ func bodyOf(c core.Connector, args map[string]any) ([]byte, string, error) {
 				form.Add(k, s)
 			}
 		}
-		return []byte(form.Encode()), "application/x-www-form-urlencoded", nil
+		if plain := form.Encode(); plain != "" {
+			more = append([]string{plain}, more...)
+		}
+		return []byte(strings.Join(more, "&")), "application/x-www-form-urlencoded", nil
 	}
 	if c.BodyAs == "multipart" {
 		return multipartOf(c.Files, value)

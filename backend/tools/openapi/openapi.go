@@ -197,6 +197,9 @@ func (r *reader) operation(method, path string, item *openapi3.PathItem, op *ope
 	p.auth(op)
 	p.server(item, op)
 	p.http.URL += p.path
+	if len(p.joined) > 0 {
+		p.http.URL += "?" + strings.Join(p.joined, "&")
+	}
 	if err := p.http.Check(); err != nil && p.out.Problem == "" {
 		p.out.Problem = err.Error()
 	}

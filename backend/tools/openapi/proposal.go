@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +19,8 @@ type proposal struct {
 	r          *reader
 	out        core.ConnectorProposal
 	http       core.Connector
-	path       string // as a template
+	path       string   // as a template
+	joined     []string // pairs of the query that stand in the URL itself
 	schema     *schemas
 	taken      map[string]bool // "in name" of parameters
 	properties map[string]any
@@ -93,14 +95,17 @@ func (p *proposal) parameter(param *openapi3.Parameter) {
 	case "path":
 		p.path = strings.ReplaceAll(p.path, "{{\x00"+param.Name+"}}", slot)
 	case "query":
-		if param.Explode != nil && !*param.Explode || param.Style == "spaceDelimited" || param.Style == "pipeDelimited" {
+		switch {
+		case param.Style == "deepObject":
+			p.http.Query[param.Name+"[*]"] = slot
+		case param.Style == "spaceDelimited" || param.Style == "pipeDelimited":
 			p.warn("A list in %s is sent as several parameters.", param.Name)
+			p.http.Query[param.Name] = slot
+		case param.Explode != nil && !*param.Explode: // inside a text, a list is joined by commas
+			p.joined = append(p.joined, url.QueryEscape(param.Name)+"="+slot)
+		default:
+			p.http.Query[param.Name] = slot
 		}
-		name := param.Name
-		if param.Style == "deepObject" && p.schema.isObject(schema) {
-			name += "[*]"
-		}
-		p.http.Query[name] = slot
 	case "header":
 		p.http.Headers[param.Name] = slot
 	case "cookie":
@@ -128,7 +133,7 @@ func (p *proposal) objectFits(param *openapi3.Parameter, schema map[string]any) 
 		p.leaveOut(param, "is an object that would be sent as one text")
 		return false
 	}
-	schema = p.schema.resolve(schema)
+	schema, _ = p.schema.merged(schema, 0)
 	fields, _ := schema["properties"].(map[string]any)
 	if len(fields) == 0 {
 		p.leaveOut(param, "is an object whose fields are not known")
@@ -238,15 +243,10 @@ func (p *proposal) body(b *openapi3.RequestBody) {
 // spread makes arguments of the fields of a body, which models find easier than
 // one argument that holds them all. false: this body cannot be spread.
 func (p *proposal) spread(schema map[string]any, required bool) bool {
-	schema = p.schema.resolve(schema)
-	fields, ok := schema["properties"].(map[string]any)
+	schema, ok := p.schema.merged(schema, 0)
+	fields, _ := schema["properties"].(map[string]any)
 	if !ok || len(fields) == 0 {
 		return false
-	}
-	for _, k := range []string{"allOf", "anyOf", "oneOf", "not", "if"} {
-		if schema[k] != nil {
-			return false
-		}
 	}
 	for name := range fields {
 		if _, twice := p.properties[name]; twice || !usable(name) {

@@ -196,6 +196,43 @@ func (s *schemas) resolve(schema map[string]any) map[string]any {
 	return map[string]any{}
 }
 
+// merged returns the fields of an object as one schema, also when they are
+// spread over an allOf. ok is false when more than its fields decides what fits.
+func (s *schemas) merged(schema map[string]any, depth int) (out map[string]any, ok bool) {
+	schema = s.resolve(schema)
+	for _, k := range []string{"anyOf", "oneOf", "not", "if"} {
+		if schema[k] != nil {
+			return nil, false
+		}
+	}
+	parts, _ := schema["allOf"].([]any)
+	if len(parts) == 0 {
+		return schema, true
+	}
+	if depth > 20 { // it holds itself
+		return nil, false
+	}
+	fields, must := map[string]any{}, []any{}
+	own := maps.Clone(schema)
+	delete(own, "allOf")
+	for _, part := range append(slices.Clone(parts), own) {
+		one, _ := part.(map[string]any)
+		if one, ok = s.merged(one, depth+1); !ok {
+			return nil, false
+		}
+		inner, _ := one["properties"].(map[string]any)
+		for k, v := range inner {
+			if _, twice := fields[k]; twice {
+				return nil, false
+			}
+			fields[k] = v
+		}
+		list, _ := one["required"].([]any)
+		must = append(must, list...)
+	}
+	return map[string]any{"type": "object", "properties": fields, "required": must}, true
+}
+
 func (s *schemas) isObject(schema map[string]any) bool {
 	schema = s.resolve(schema)
 	return schema["type"] == "object" || schema["properties"] != nil

@@ -34,7 +34,7 @@ func TestObjectsCookiesAndFiles(t *testing.T) {
 	defer s.Close()
 	d, err := openapi.Parse(t.Context(), sample(t, "tracker.yaml"), "")
 	require.NoError(t, err)
-	require.Equal(t, "https://acme.tracker.example/v2/projects/{{key}}/issues", find(t, d, "searchIssues").Tool.HTTP.URL)
+	require.Equal(t, "https://acme.tracker.example/v2/projects/{{key}}/issues?sort={{sort}}", find(t, d, "searchIssues").Tool.HTTP.URL)
 	d, err = openapi.Parse(t.Context(), sample(t, "tracker.yaml"), s.URL)
 	require.NoError(t, err)
 	x := connector.Connector{Secret: func(context.Context, string) (string, bool, error) { return "k3y;!", true, nil }}
@@ -53,8 +53,9 @@ func TestObjectsCookiesAndFiles(t *testing.T) {
 	require.Equal(t, "/projects/A%2FB/issues?filter%5Bstate%5D=open&filter%5Btags%5D=x%20y&filter%5Btags%5D=z&limit=5", got.RequestURI)
 	require.Equal(t, "locale=de%3B%20x%3D1; SESSION=k3y%3B%21", got.Header.Get("Cookie"))
 	require.Equal(t, "7", got.Header.Get("X-Trace"))
-	_, err = x.Call(t.Context(), search.Tool, json.RawMessage(`{"key":"A","filter":"open"}`))
-	require.ErrorContains(t, err, "must be an object")
+	_, err = x.Call(t.Context(), search.Tool, json.RawMessage(`{"key":"A","filter":["a","b"],"sort":["x","y"]}`))
+	require.NoError(t, err)
+	require.Equal(t, "/projects/A/issues?sort=x,y&filter%5B%5D=a&filter%5B%5D=b", got.RequestURI)
 	_, err = call("searchIssues", `{"key":"A"}`)
 	require.NoError(t, err)
 	require.Equal(t, "/projects/A/issues", got.RequestURI)
@@ -76,6 +77,9 @@ func TestObjectsCookiesAndFiles(t *testing.T) {
 
 	require.Contains(t, find(t, d, "matrix").Problem, "where")
 	require.Contains(t, find(t, d, "putRaw").Problem, "application/octet-stream")
+	create := find(t, d, "createIssue")
+	require.JSONEq(t, `{"title":"{{title}}","state":"{{state}}","tags":"{{tags}}"}`, string(create.Tool.HTTP.Body), "the fields of an allOf")
+	require.Error(t, validate(t, create, `{"key":"A"}`), "what a part of an allOf requires was lost")
 	require.Equal(t, core.AuthBasic, find(t, d, "createIssue").Tool.HTTP.Auth.Type)
 }
 

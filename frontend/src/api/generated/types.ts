@@ -458,8 +458,8 @@ export interface Connector {
     headers?: Record<string, string>;
     /**
      * Query is appended to the URL. A parameter whose argument is not given is left
-     * out; a list becomes one parameter for each value. A name that ends in "[*]" takes
-     * an object, and becomes one parameter for each field: "filter[*]" sends filter[name]=x.
+     * out; a list becomes one parameter for each value. A name that ends in "[*]" may
+     * take an object, which becomes one parameter for each field: "filter[*]" sends filter[name]=x.
      */
     query?: Record<string, string>;
     /**
