@@ -11,6 +11,7 @@ package paste
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -264,7 +265,7 @@ func decode(text string) string {
 		}
 		text = string(utf16.Decode(units))
 	}
-	if strings.ContainsAny(text, unseen) {
+	if slices.ContainsFunc([]rune(unseen), func(r rune) bool { return strings.ContainsRune(text, r) }) {
 		text = strings.Map(func(r rune) rune {
 			if strings.ContainsRune(unseen, r) {
 				return -1

@@ -18,6 +18,7 @@ type repairer struct {
 	// backslashes says that a path with single backslashes was mended, dots that
 	// they stood for all that a list or an object holds.
 	backslashes, dots bool
+	last              byte // that was put and is no space; 0 at the beginning
 }
 
 // notes are the warnings for what was mended by guessing.
@@ -36,7 +37,16 @@ func (r *repairer) put(s string, off int) {
 	for range len(s) {
 		r.at = append(r.at, int32(off))
 	}
+	r.wrote(s)
+}
+
+// wrote keeps the last byte that is no space, for which the whole text would be
+// looked at again and again otherwise.
+func (r *repairer) wrote(s string) {
 	r.out.WriteString(s)
+	if t := strings.TrimRight(s, " \t\r\n"); t != "" {
+		r.last = t[len(t)-1]
+	}
 }
 
 // copyText puts in[from:to], each byte with its own place.
@@ -44,7 +54,7 @@ func (r *repairer) copyText(from, to int) {
 	for i := from; i < to; i++ {
 		r.at = append(r.at, int32(i))
 	}
-	r.out.WriteString(r.in[from:to])
+	r.wrote(r.in[from:to])
 }
 
 func isDouble(r rune) bool { return strings.ContainsRune("\"“”„‟″＂«»", r) }
@@ -107,12 +117,11 @@ func (r *repairer) skipDots(i int) int {
 			i += len("…")
 		}
 	}
-	before := strings.TrimRight(r.out.String(), " \t\r\n")
 	rest := strings.TrimLeft(r.in[i:], " \t\r\n")
-	if before == "" || rest == "" {
+	if r.last == 0 || rest == "" {
 		return i
 	}
-	last, next := before[len(before)-1], rest[0]
+	last, next := r.last, rest[0]
 	if next == ',' && strings.IndexByte("{[,", last) >= 0 {
 		i = len(r.in) - len(rest) + 1
 	}
