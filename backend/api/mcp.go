@@ -197,7 +197,7 @@ func (m *MCP) find(name string) (core.ServerSpec, error) {
 	file, _ := m.config.Current()
 	i := slices.IndexFunc(file.Servers, named(name))
 	if i < 0 {
-		return core.ServerSpec{}, core.Errorf(core.CodeNotFound, "There is no server %q in tools.json any more.", name)
+		return core.ServerSpec{}, core.Errorf(core.CodeNotFound, "There is no server %q in tools.json. It may have been renamed or removed.", name)
 	}
 	return file.Servers[i], nil
 }

@@ -256,6 +256,17 @@ func agreed(spec core.ServerSpec, allowed []string, old *core.ServerSpec) error 
 	return nil
 }
 
+// consented keeps in spec to which of its loaders a person agreed, now or before.
+func consented(spec core.ServerSpec, allowed []string, old *core.ServerSpec) core.ServerSpec {
+	spec.AllowLoaders = nil
+	for _, place := range doctor.Loaders(spec) {
+		if slices.Contains(allowed, place) || old != nil && slices.Contains(old.AllowLoaders, place) {
+			spec.AllowLoaders = append(spec.AllowLoaders, place)
+		}
+	}
+	return spec
+}
+
 // AddServer saves a server and connects it.
 func (m *MCP) AddServer(ctx context.Context, in wire.AddServerInput) (wire.ServerView, error) {
 	spec, err := m.revealed(ctx, in.Server, in.SavedAs, in.From)
@@ -268,6 +279,7 @@ func (m *MCP) AddServer(ctx context.Context, in wire.AddServerInput) (wire.Serve
 	if err := agreed(spec, in.AllowLoaders, nil); err != nil {
 		return wire.ServerView{}, err
 	}
+	spec = consented(spec, in.AllowLoaders, nil)
 	file, err := m.config.Current()
 	if err != nil {
 		return wire.ServerView{}, err
@@ -332,6 +344,7 @@ func (m *MCP) UpdateServer(ctx context.Context, in wire.UpdateServerInput) (wire
 	if err := agreed(spec, in.AllowLoaders, &old); err != nil {
 		return wire.ServerView{}, err
 	}
+	spec = consented(spec, in.AllowLoaders, &old)
 	return m.save(ctx, spec, in.MoveSecrets, func(spec core.ServerSpec) error {
 		_, free := m.find(spec.Name) // a name that is taken is refused by the update
 		if m.renamed == nil || spec.Name == in.Name || free == nil {

@@ -166,10 +166,16 @@ func TestLoadersNeedAWord(t *testing.T) {
 	assert.NotContains(t, b.file(t), "node")
 	_, err = b.AddServer(t.Context(), wire.AddServerInput{Server: spec, AllowLoaders: []string{"env.NODE_OPTIONS"}})
 	require.NoError(t, err)
+	assert.Contains(t, b.file(t), `"env.NODE_OPTIONS"`, "the word was not kept")
 	spec.Env = map[string]string{"NODE_OPTIONS": wire.Mask}
 	spec.TimeoutMS = 1000
 	_, err = b.UpdateServer(t.Context(), wire.UpdateServerInput{Name: "s", Server: spec})
 	require.NoError(t, err, "what was agreed to is asked again")
+	assert.Contains(t, b.file(t), `"env.NODE_OPTIONS"`, "a later change lost the word")
+	forged := spec
+	forged.Name, forged.Env, forged.AllowLoaders = "t", map[string]string{"LD_PRELOAD": "/tmp/x.so"}, []string{"env.LD_PRELOAD"}
+	_, err = b.AddServer(t.Context(), wire.AddServerInput{Server: forged})
+	assert.Equal(t, core.CodeDenied, core.CodeOf(err), "a server brought its own word along")
 	spec.Env = map[string]string{"NODE_OPTIONS": "--require /tmp/y.js"}
 	_, err = b.UpdateServer(t.Context(), wire.UpdateServerInput{Name: "s", Server: spec})
 	assert.Equal(t, core.CodeDenied, core.CodeOf(err))

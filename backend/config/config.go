@@ -61,6 +61,7 @@ func (f File) clone() File {
 	for i := range f.Servers {
 		s := &f.Servers[i]
 		s.Args, s.Env, s.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers)
+		s.AllowLoaders = slices.Clone(s.AllowLoaders)
 	}
 	f.Tools, f.Warnings, f.Skipped = slices.Clone(f.Tools), slices.Clone(f.Warnings), slices.Clone(f.Skipped)
 	for i := range f.Tools {
@@ -70,6 +71,7 @@ func (f File) clone() File {
 		if t.HTTP != nil {
 			c := *t.HTTP
 			c.Headers, c.Query, c.Body = maps.Clone(c.Headers), maps.Clone(c.Query), bytes.Clone(c.Body)
+			c.Cookies, c.Files = maps.Clone(c.Cookies), slices.Clone(c.Files)
 			if c.Auth != nil {
 				auth := *c.Auth
 				c.Auth = &auth

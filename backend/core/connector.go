@@ -15,6 +15,7 @@ const (
 	AuthBasic  ConnectorAuthType = "basic"  // Authorization: Basic …, with User
 	AuthHeader ConnectorAuthType = "header" // the header Name
 	AuthQuery  ConnectorAuthType = "query"  // the query parameter Name
+	AuthCookie ConnectorAuthType = "cookie" // the cookie Name
 )
 
 // ConnectorAuth is how a connector signs in.
@@ -36,21 +37,29 @@ func (a ConnectorAuth) SecretName() string {
 	return name
 }
 
-// Connector declares one HTTP request. In URL, Headers, Query and Body,
+// Connector declares one HTTP request. In URL, Headers, Query, Cookies and Body,
 // "{{name}}" stands for the argument of that name.
 type Connector struct {
 	Method string `json:"method"` // in capitals
 	// URL is absolute. Its scheme and host are fixed: no argument may stand there.
 	URL     string            `json:"url"`
 	Headers map[string]string `json:"headers,omitempty"`
-	// Query is appended to the URL. A parameter whose argument is not given is left out.
+	// Query is appended to the URL. A parameter whose argument is not given is left
+	// out; a list becomes one parameter for each value. A name that ends in "[*]" may
+	// take an object, which becomes one parameter for each field: "filter[*]" sends filter[name]=x.
 	Query map[string]string `json:"query,omitempty"`
+	// Cookies are sent with the request. One whose argument is not given is left out.
+	Cookies map[string]string `json:"cookies,omitempty"`
 	// Body is any JSON value. A text that is one placeholder and nothing else
 	// becomes the argument itself, with its type. nil sends none.
 	Body json.RawMessage `json:"body,omitempty"`
-	// BodyAs is how the body is sent: "" or "json", "form" (an object) or "text".
-	BodyAs string         `json:"bodyAs,omitempty"`
-	Auth   *ConnectorAuth `json:"auth,omitempty"` // nil signs in nowhere
+	// BodyAs is how the body is sent: "" or "json", "form" or "multipart" (both an
+	// object of the fields) or "text".
+	BodyAs string `json:"bodyAs,omitempty"`
+	// Files names the fields of a multipart body that are files: a text, or an
+	// object with name, mediaType and either text or base64.
+	Files []string       `json:"files,omitempty"`
+	Auth  *ConnectorAuth `json:"auth,omitempty"` // nil signs in nowhere
 	// Pick is the path of what is kept of a JSON answer, as GJSON spells it
 	// ("items.0.name", "items.#.name"); "" keeps all.
 	Pick string `json:"pick,omitempty"`
@@ -112,14 +121,25 @@ func (c Connector) Check() error {
 			return bad("headers", "The header %s holds a line break, which no header can.", k)
 		}
 	}
+	for k, v := range c.Cookies {
+		switch {
+		case !token(k):
+			return bad("cookies", "%q is no name of a cookie.", k)
+		case strings.ContainsAny(v, "\r\n\x00;"):
+			return bad("cookies", "The cookie %s holds a semicolon or a line break, which no cookie can.", k)
+		}
+	}
 	switch c.BodyAs {
 	case "", "json", "text":
-	case "form":
+	case "form", "multipart":
 		if len(c.Body) > 0 && c.Body[0] != '{' {
 			return bad("body", "A form must be an object of its fields.")
 		}
 	default:
-		return bad("bodyAs", "The body is sent as json, form or text, not as %q.", c.BodyAs)
+		return bad("bodyAs", "The body is sent as json, form, multipart or text, not as %q.", c.BodyAs)
+	}
+	if len(c.Files) > 0 && c.BodyAs != "multipart" {
+		return bad("files", "Files are sent in a multipart body. Set bodyAs to multipart, or take files out.")
 	}
 	if len(c.Body) > 0 && (c.Method == "GET" || c.Method == "HEAD") {
 		return bad("body", "A %s request has no body. Use the query, or another method.", c.Method)
@@ -130,12 +150,12 @@ func (c Connector) Check() error {
 	}
 	switch a.Type {
 	case AuthBearer, AuthBasic:
-	case AuthHeader, AuthQuery:
-		if a.Name == "" || a.Type == AuthHeader && !token(a.Name) {
-			return bad("auth", "The authentication needs the name of its header or query parameter.")
+	case AuthHeader, AuthQuery, AuthCookie:
+		if a.Name == "" || a.Type != AuthQuery && !token(a.Name) {
+			return bad("auth", "The authentication needs the name of its header, query parameter or cookie.")
 		}
 	default:
-		return bad("auth", "%q is no way to sign in. Use bearer, basic, header or query.", a.Type)
+		return bad("auth", "%q is no way to sign in. Use bearer, basic, header, query or cookie.", a.Type)
 	}
 	if a.SecretName() == "" {
 		return bad("auth", "The secret must be a reference such as ${secret:NAME}. The value itself belongs into the secret store.")

@@ -43,6 +43,9 @@ type ServerSpec struct {
 	ToolListTTLMS int64 `json:"toolListTtl,omitempty"`
 	// DisabledTools are the names of tools that nobody may call.
 	DisabledTools []string `json:"disabledTools,omitempty"`
+	// AllowLoaders are the places, such as "env.NODE_OPTIONS", that load other code
+	// into the program and to which a person agreed.
+	AllowLoaders []string `json:"allowLoaders,omitempty"`
 	// Roots are the folders that the server is told about (MCP 2025-11-25,
 	// Roots). nil means none; the server may still read what it wants.
 	Roots []string `json:"roots,omitempty"`

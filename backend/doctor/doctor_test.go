@@ -238,3 +238,17 @@ func FuzzSecrets(f *testing.F) {
 		(&Doctor{}).Review(t.Context(), s)
 	})
 }
+
+// A variable to which a person agreed must not keep the doctor red for ever.
+func TestAnAgreedLoaderIsAWarning(t *testing.T) {
+	d := &Doctor{Locate: locator{path: "/usr/bin/node"}}
+	s := stdio("node", "x.js")
+	s.Env = map[string]string{"NODE_OPTIONS": "--max-old-space-size=512", "LD_PRELOAD": "x.so"}
+	s.AllowLoaders = []string{"env.NODE_OPTIONS"}
+	r := d.Review(t.Context(), s)
+	require.Len(t, r.Findings, 2)
+	assert.Equal(t, "s.env.LD_PRELOAD", r.Findings[0].Field)
+	assert.Equal(t, core.SeverityDanger, r.Findings[0].Severity)
+	assert.Equal(t, core.SeverityWarning, r.Findings[1].Severity)
+	assert.Contains(t, r.Findings[1].Message, "you agreed")
+}

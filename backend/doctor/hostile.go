@@ -64,6 +64,10 @@ func (n *notes) hostile(spec core.ServerSpec) {
 		if i, ok := argIndex(place); ok {
 			name, _, _ = strings.Cut(spec.Args[i], "=")
 		}
+		if slices.Contains(spec.AllowLoaders, place) {
+			n.add("loader_variable", core.SeverityWarning, place, core.MendNone, "%s makes the program load or run other code, to which you agreed.", name)
+			continue
+		}
 		n.add("loader_variable", core.SeverityDanger, place, core.MendConfirm, "%s makes the program load or run other code. Nothing is saved or started before you agree to it.", name)
 	}
 	if spec.Transport == core.TransportStdio {

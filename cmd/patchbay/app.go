@@ -15,6 +15,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"patchbay/backend/approval"
+	"patchbay/backend/config"
 	"patchbay/backend/core"
 	"patchbay/backend/event"
 	"patchbay/backend/host"
@@ -52,10 +53,10 @@ func (a *app) read(arg string) (string, error) {
 	switch {
 	case err == nil:
 		return string(b), nil
-	case strings.ContainsAny(arg, "{}[]\n \t") || strings.Contains(arg, "://"):
+	case arg == "" || strings.ContainsAny(arg, "{}[]\n \t") || strings.Contains(arg, "://"):
 		return arg, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return "", core.Errorf(core.CodeInvalid, "There is no file %q. Give a file, \"-\" for the standard input, or the configuration itself in quotes.", arg)
+		return "", core.Errorf(core.CodeInvalid, "There is no file %q. Give a file, \"-\" for the standard input, or the text itself in quotes.", arg)
 	}
 	return "", core.Errorf(core.CodeInvalid, "The file %q cannot be read: %w", arg, err)
 }
@@ -69,12 +70,21 @@ func (a *app) with(o host.Options, connect bool, fn func(*host.Host) error) (err
 	}
 	defer func() { err = errors.Join(err, h.Close(context.WithoutCancel(a.ctx))) }()
 	if connect {
-		if _, err := h.Config.Current(); err != nil {
+		file, err := h.Config.Current()
+		if err != nil {
 			fmt.Fprintf(a.stderr, "patchbay: %s cannot be used: %v\n", h.Config.Path(), err)
 		}
+		a.tellSkipped(file.Skipped)
 		h.Start()
 	}
 	return fn(h)
+}
+
+// tellSkipped says which entries of tools.json cannot be used.
+func (a *app) tellSkipped(list []config.Skipped) {
+	for _, s := range list {
+		fmt.Fprintf(a.stderr, "skipped: %s\n", visible(s.Error.Message))
+	}
 }
 
 // await waits until ready is true, all servers have settled, or the limit is

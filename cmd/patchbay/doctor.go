@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
+	"patchbay/backend/config"
 	"patchbay/backend/core"
 	"patchbay/backend/doctor"
 	"patchbay/backend/host"
@@ -40,11 +42,17 @@ func (c *doctorCmd) Run(a *app) error {
 				specs = append(specs, s)
 			}
 		}
-		if c.Server != "" && len(specs) == 0 {
+		skipped := []config.Skipped{}
+		for _, s := range file.Skipped {
+			if c.Server == "" || s.Kind == "server" && s.Name == c.Server {
+				skipped = append(skipped, s)
+			}
+		}
+		if c.Server != "" && len(specs)+len(skipped) == 0 {
 			return core.Errorf(core.CodeNotFound, "There is no server %q in %s. \"patchbay servers list\" shows those that there are.", c.Server, h.Config.Path())
 		}
 		all := make([]checkup, 0, len(specs))
-		healthy := true
+		healthy := len(skipped) == 0
 		for _, s := range specs {
 			one := c.check(a, h, s)
 			healthy = healthy && one.Healthy
@@ -55,9 +63,12 @@ func (c *doctorCmd) Run(a *app) error {
 		}
 		switch {
 		case a.json:
-			a.printJSON(map[string]any{"servers": all})
-		case len(all) == 0:
+			a.printJSON(map[string]any{"servers": all, "skipped": skipped})
+		case len(all) == 0 && len(skipped) == 0:
 			a.printf("No server is configured in %s.\n", h.Config.Path())
+		}
+		if !a.json {
+			a.tellSkipped(skipped)
 		}
 		if !healthy {
 			return exit(exitFailed)
@@ -76,7 +87,9 @@ func (c *doctorCmd) check(a *app, h *host.Host, s core.ServerSpec) checkup {
 	// What hides secrets in the configuration is a warning; a server is ill when
 	// it cannot work, or when something in it may do harm.
 	out.Healthy = doctor.Worst(r.Findings) != core.SeverityDanger
-	blocked := !out.Healthy && len(doctor.Loaders(s)) == 0
+	// What stands in tools.json already runs with its variables.
+	others := slices.DeleteFunc(slices.Clone(r.Findings), func(f core.Finding) bool { return f.Code == "loader_variable" })
+	blocked := doctor.Worst(others) == core.SeverityDanger
 	if c.Offline || s.Disabled || len(r.Missing) > 0 || blocked {
 		return out
 	}

@@ -76,8 +76,8 @@ func (c *serversListCmd) Run(a *app) error {
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		for _, s := range file.Skipped {
-			fmt.Fprintf(a.stderr, "skipped: %s\n", s.Error.Message)
+		if !c.Connect { // else it was said already
+			a.tellSkipped(file.Skipped)
 		}
 		return nil
 	})
@@ -196,18 +196,22 @@ func (a *app) refused(err error) error {
 		a.printJSON(map[string]any{"error": pe})
 	}
 	if !a.json {
-		place := ""
-		if pe.Line > 0 {
-			place = fmt.Sprintf(" (line %d, column %d)", pe.Line, pe.Column)
-		}
-		fmt.Fprintf(a.stderr, "patchbay: %s%s\n", pe.Message, place)
+		fmt.Fprintf(a.stderr, "patchbay: %s%s\n", pe.Message, place(pe))
 	}
 	return exit(exitBadInput)
 }
 
+// place says where in a text the trouble is; "" when that is not known.
+func place(e *paste.Error) string {
+	if e.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (line %d, column %d)", e.Line, e.Column)
+}
+
 func (a *app) tellParsed(res paste.Result) {
 	for _, r := range res.Rejected {
-		fmt.Fprintf(a.stderr, "not usable: %s: %s\n", r.Name, r.Error.Message)
+		fmt.Fprintf(a.stderr, "not usable: %s%s\n", r.Error.Message, place(r.Error))
 	}
 	for _, w := range res.Warnings {
 		fmt.Fprintf(a.stderr, "warning: %s\n", w)
@@ -223,6 +227,18 @@ type serversAddCmd struct {
 
 	MoveSecrets  bool `help:"Move secrets that stand in clear to the secret store."`
 	AllowLoaders bool `help:"Agree to variables that load other code into the program, such as NODE_OPTIONS."`
+}
+
+// withFlag adds to a refusal which flag settles it here. conflict is the one for
+// a name that is taken, "" where there is none.
+func withFlag(err error, conflict string) error {
+	switch code := core.CodeOf(err); {
+	case code == core.CodeDenied:
+		return core.Errorf(code, "%w On the command line, --allow-loaders agrees.", err)
+	case code == core.CodeConflict && conflict != "":
+		return core.Errorf(code, "%w On the command line, that is %s.", err, conflict)
+	}
+	return err
 }
 
 func (c *serversAddCmd) Run(a *app) error {
@@ -247,7 +263,7 @@ func (c *serversAddCmd) Run(a *app) error {
 			}
 			view, err := h.Facades.MCP.AddServer(a.ctx, in)
 			if err != nil {
-				return err
+				return withFlag(err, "--on-conflict overwrite or keep_both")
 			}
 			s.Name = view.Spec.Name
 			added = append(added, normal(s))

@@ -64,6 +64,8 @@ func secretPlaces(s core.ServerSpec) []string {
 type serversImportCmd struct {
 	App         string `arg:"" optional:"" help:"The program: claude-desktop, cursor, vscode … Without it, what was found is listed and nothing is added."`
 	MoveSecrets bool   `help:"Move secrets that stand in clear to the secret store."`
+
+	AllowLoaders bool `help:"Agree to variables that load other code into the program, such as NODE_OPTIONS."`
 }
 
 func (c *serversImportCmd) Run(a *app) error {
@@ -121,13 +123,16 @@ func (c *serversImportCmd) add(a *app, h *host.Host, found []discover.Found) err
 		}
 		for _, s := range f.Servers {
 			in := wire.AddServerInput{Server: s}
+			if c.AllowLoaders {
+				in.AllowLoaders = doctor.Loaders(s)
+			}
 			if c.MoveSecrets {
 				in.MoveSecrets = secretPlaces(s)
 			}
 			if _, err := h.Facades.MCP.AddServer(a.ctx, in); err != nil {
 				skipped = append(skipped, s.Name)
 				if !a.json {
-					a.printf("skipped %s: %v\n", visible(s.Name), err)
+					a.printf("skipped %s: %v\n", visible(s.Name), withFlag(err, ""))
 				}
 				continue
 			}

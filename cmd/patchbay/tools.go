@@ -30,10 +30,10 @@ type toolsListCmd struct {
 
 func (c *toolsListCmd) Run(a *app) error {
 	return a.with(host.Options{}, true, func(h *host.Host) error {
+		file, broken := h.Config.Current()
 		if c.Server != "" {
-			file, err := h.Config.Current()
-			if err != nil {
-				return err
+			if broken != nil {
+				return broken
 			}
 			known := false
 			for _, s := range file.Servers {
@@ -60,7 +60,7 @@ func (c *toolsListCmd) Run(a *app) error {
 		}
 		trouble := unconnected(h, c.Server)
 		if a.json {
-			a.printJSON(map[string]any{"tools": orEmpty(shown), "notConnected": trouble})
+			a.printJSON(map[string]any{"tools": orEmpty(shown), "notConnected": trouble, "skipped": orEmpty(file.Skipped)})
 		} else {
 			w := tabwriter.NewWriter(a.stdout, 0, 4, 2, ' ', 0)
 			for _, t := range shown {
@@ -81,7 +81,10 @@ func (c *toolsListCmd) Run(a *app) error {
 				fmt.Fprintf(a.stderr, "%s: %s\n", visible(s.Name), visible(s.Message))
 			}
 		}
-		if c.Server != "" && len(trouble) > 0 {
+		switch {
+		case broken != nil: // it was said already
+			return exit(exitBadInput)
+		case c.Server != "" && len(trouble) > 0:
 			return exit(exitFailed)
 		}
 		return nil

@@ -55,6 +55,7 @@ func Formats() []Format {
 // Write returns spec in the form called id. The settings that only Patchbay
 // knows are left out, except in its own form.
 func Write(spec core.ServerSpec, id string) (string, error) {
+	spec.AllowLoaders = nil // a person's consent is not the server's
 	for _, f := range Formats() {
 		if f.ID != id {
 			continue

@@ -11,10 +11,14 @@ import (
 // addCommand reads "claude mcp add", "code --add-mcp" and their like in other
 // programs. handled is false when words is another command.
 func addCommand(words []string) (f *found, err *Error, handled bool) {
+	words = bareAdd(words)
 	if len(words) >= 3 && words[1] == "mcp" && !strings.Contains(words[0], "/") {
 		switch words[2] {
 		case "add":
 			f, err = mcpAdd(words[3:])
+			if err == nil && (words[0] == "q" || words[0] == "kiro-cli") {
+				f.spec.Env = atCommas(f.spec.Env)
+			}
 			return f, err, true
 		case "add-json":
 			f, err = mcpAddJSON(words[3:])
@@ -41,6 +45,37 @@ func addCommand(words []string) (f *found, err *Error, handled bool) {
 		return f, err, true
 	}
 	return nil, nil, false
+}
+
+// bareAdd takes off what starts the program that adds a server: "sudo claude mcp
+// add", "npx @anthropic-ai/claude-code mcp add".
+func bareAdd(words []string) []string {
+	for i := 1; i+2 < len(words) && i < 4; i++ {
+		if words[i+1] == "mcp" && (words[i+2] == "add" || words[i+2] == "add-json") && isLauncher(words[0]) {
+			name := words[i][strings.LastIndexByte(words[i], '/')+1:]
+			return append([]string{name}, words[i+1:]...)
+		}
+	}
+	return words
+}
+
+// atCommas splits "A=1,B=2", which Amazon Q and Kiro take behind one --env.
+func atCommas(env map[string]string) map[string]string {
+	var out map[string]string
+	for k, v := range env {
+		parts := strings.Split(v, ",")
+		value := parts[0]
+		for _, part := range parts[1:] {
+			if !isAssignment(part) {
+				value += "," + part
+				continue
+			}
+			set(&out, k, value)
+			k, value, _ = strings.Cut(part, "=")
+		}
+		set(&out, k, value)
+	}
+	return out
 }
 
 // gooseExtension reads the server that "goose session" or "goose run" is given.
@@ -249,8 +284,12 @@ func (a *adder) finish() (*found, *Error) {
 		f.problem = &entry.Problem{Reason: entry.BadURL, Message: spec.Name + ": " + msg}
 	}
 	for k, v := range spec.Headers {
-		if f.problem == nil && (entry.HasControl(k, false) || entry.HasControl(v, false)) {
+		switch {
+		case f.problem != nil:
+		case entry.HasControl(k, false) || entry.HasControl(v, false):
 			f.problem = &entry.Problem{Reason: entry.ControlChars, Message: spec.Name + ": a header holds a control character; remove it."}
+		case !entry.IsHeader(k):
+			f.problem = &entry.Problem{Reason: entry.BadName, Message: spec.Name + ": " + entry.NotHeader(k)}
 		}
 	}
 	f.unwrap()

@@ -1,7 +1,10 @@
 package paste
 
 import (
+	"fmt"
+	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"patchbay/backend/config/internal/entry"
@@ -95,6 +98,8 @@ func typed(s string) string {
 					dashes = "-"
 				}
 				words[i] = dashes + bare
+			} else if w == "—" || w == "––" {
+				words[i] = "--"
 			}
 		}
 		if readable := strings.Join(words, " "); isCommand(strings.Fields(readable)) {
@@ -122,7 +127,7 @@ const maxLine = 256 << 10
 
 // readable reports whether a line is an address or a command line rather than prose.
 func readable(s string) bool {
-	if !strings.ContainsAny(s, " \t") && (isWebAddress(s) || isLink(s)) {
+	if !strings.ContainsAny(s, " \t") && (isWebAddress(s) || isLink(s) || isLocalAddress(s)) {
 		return true
 	}
 	if len(s) > maxLine {
@@ -207,6 +212,31 @@ func isPackage(word string) bool {
 func isWebAddress(s string) bool {
 	s = strings.ToLower(s)
 	return strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")
+}
+
+// isLocalAddress recognises localhost:8000/mcp, which lacks its "http://".
+func isLocalAddress(s string) bool {
+	host, rest, ok := strings.Cut(s, ":")
+	port, _, _ := strings.Cut(rest, "/")
+	n, err := strconv.ParseUint(port, 10, 16)
+	return ok && (host == "localhost" || host == "127.0.0.1") && err == nil && n > 0 && !strings.ContainsFunc(rest, isSpace)
+}
+
+// isProjectPage recognises the pages on which people find servers.
+func isProjectPage(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil {
+		return false
+	}
+	switch strings.TrimPrefix(strings.ToLower(u.Hostname()), "www.") {
+	case "github.com", "hub.docker.com":
+		return true
+	case "npmjs.com":
+		return strings.HasPrefix(u.Path, "/package/")
+	case "pypi.org":
+		return strings.HasPrefix(u.Path, "/project/")
+	}
+	return false
 }
 
 // cutEnv splits leading KEY=value words off.
@@ -316,10 +346,15 @@ func (p *parser) lineServer(s string) (*found, *Error) {
 		}
 		return &found{spec: Server{Env: before}}, nil
 	}
+	if isLocalAddress(s) {
+		s = "http://" + s
+	}
 	if isWebAddress(s) && !strings.ContainsAny(s, " \t") {
 		f := &found{spec: Server{Transport: entry.GuessTransport(s), URL: s}}
 		if msg := entry.CheckURL(s); msg != "" {
 			f.problem = &entry.Problem{Reason: entry.BadURL, Message: upper(msg)}
+		} else if isProjectPage(s) {
+			f.problem = &entry.Problem{Reason: entry.BadURL, Message: fmt.Sprintf("The address %q is the page of a project, not of a server. Paste the configuration that stands on the page.", short(s))}
 		}
 		return f, nil
 	}

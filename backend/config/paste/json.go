@@ -75,7 +75,10 @@ func (p *parser) json(src source) *Error {
 		return p.collect(d, used)
 	}
 	if err.Reason == NotJSON && !fragment {
-		if ok, rerr := p.regions(whole); ok {
+		if ok, broken, rerr := p.regions(whole); ok {
+			if broken != nil { // some servers are lost in it; that must not go unseen
+				p.rejected = append(p.rejected, Rejected{Error: broken})
+			}
 			return rerr
 		}
 	}
@@ -156,7 +159,7 @@ func (p *parser) load(src source) (*jsonc.Doc, source, *Error) {
 	if err == nil {
 		return d, src, nil
 	}
-	out, at, backslashes := repair(src.text)
+	out, at, notes := repair(src.text)
 	if err.Kind == jsonc.TooDeep || err.Kind == jsonc.Empty || out == src.text {
 		return nil, src, p.convert(src, err)
 	}
@@ -173,9 +176,7 @@ func (p *parser) load(src source) (*jsonc.Doc, source, *Error) {
 		}
 		return nil, src, p.convert(src, err)
 	}
-	if backslashes {
-		p.warn("Single backslashes were read as parts of a path; JSON wants them written twice (\\\\).")
-	}
+	p.warnings = append(p.warnings, notes...)
 	return d, fixed, nil
 }
 
@@ -196,7 +197,10 @@ func (p *parser) convert(src source, err *jsonc.Error) *Error {
 // regions reads each balanced piece of JSON in a text that is not JSON as a
 // whole. ok is false when there is none with servers in it; a region that holds
 // none is passed over.
-func (p *parser) regions(src source) (ok bool, err *Error) {
+//
+// broken says what is wrong with the first piece that could not be read as a
+// whole; those inside it are tried.
+func (p *parser) regions(src source) (ok bool, broken, err *Error) {
 	effort := regionEffort
 	for i := 0; i < len(src.text) && effort > 0; {
 		start := strings.IndexAny(src.text[i:], "{[")
@@ -218,7 +222,8 @@ func (p *parser) regions(src source) (ok bool, err *Error) {
 		if from < start {
 			piece = wrap(piece)
 		}
-		if d, used, lerr := p.load(piece); lerr == nil {
+		d, used, lerr := p.load(piece)
+		if lerr == nil {
 			if cerr := p.collect(d, used); cerr == nil {
 				ok = true
 			} else if cerr.Reason != NoServers {
@@ -227,9 +232,12 @@ func (p *parser) regions(src source) (ok bool, err *Error) {
 			i = end
 			continue
 		}
+		if broken == nil && strings.Contains(piece.text, ":") { // not {this} in a sentence
+			broken = lerr
+		}
 		i = start + 1
 	}
-	return ok, err
+	return ok, broken, err
 }
 
 // regionEffort bounds how much of a text that is not JSON is looked at, in
@@ -345,6 +353,9 @@ func (c *collector) object(v *hujson.Value, o *hujson.Object, path string, depth
 	if isRegistry(o) {
 		c.registry(path, v)
 		return nil
+	}
+	if isManifest(o) {
+		return c.p.errorAt(c.src, v.StartOffset, NoServers, "This is the manifest of a bundle, which runs only inside of it. Add the bundle itself: the file that ends in .mcpb or .dxt.")
 	}
 	seen := map[string]bool{}
 	wrapped := false

@@ -11,6 +11,7 @@ package paste
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -134,6 +135,7 @@ type parser struct {
 	text     string
 	found    []found
 	warnings []string
+	rejected []Rejected // what was found and cannot be taken apart
 	inBlock  bool
 	block    int   // number of the fenced block that is read, 0 outside
 	starts   []int // of the lines
@@ -250,7 +252,7 @@ func (p *parser) position(off int) (line, column int) {
 }
 
 // decode undoes UTF-16, which some editors and terminals on Windows write, and
-// takes the byte order mark away.
+// takes away what pages and chats put between characters and nobody sees.
 func decode(text string) string {
 	if len(text) >= 2 && (text[:2] == "\xff\xfe" || text[:2] == "\xfe\xff") {
 		units := make([]uint16, 0, len(text)/2)
@@ -261,10 +263,22 @@ func decode(text string) string {
 			}
 			units = append(units, uint16(hi)<<8|uint16(lo))
 		}
-		return string(utf16.Decode(units))
+		text = string(utf16.Decode(units))
 	}
-	return strings.TrimPrefix(text, "\ufeff")
+	if slices.ContainsFunc([]rune(unseen), func(r rune) bool { return strings.ContainsRune(text, r) }) {
+		text = strings.Map(func(r rune) rune {
+			if strings.ContainsRune(unseen, r) {
+				return -1
+			}
+			return r
+		}, text)
+	}
+	return text
 }
+
+// unseen are the byte order mark, spaces without width, the soft hyphen and the
+// marks of a direction that change nothing.
+const unseen = "\ufeff\u200b\u2060\u00ad\u200e\u200f"
 
 // checkCharacters refuses what can hide something from the person who pastes.
 func (p *parser) checkCharacters() *Error {
@@ -293,6 +307,7 @@ func (p *parser) result() (Result, error) {
 	}
 	r := Result{Servers: []Server{}, Warnings: []string{}, Missing: []string{}, Rejected: []Rejected{}}
 	r.Warnings = append(r.Warnings, p.warnings...)
+	r.Rejected = append(r.Rejected, p.rejected...)
 	byName := map[string][]int{}
 	for i, f := range p.found {
 		if f.named {

@@ -151,7 +151,7 @@ func TestRefused(t *testing.T) {
 		line, col int
 		path      string
 	}{
-		"empty":               {" \n\u200b", Empty, 2, 2, ""},
+		"empty":               {" \n\u200b", Empty, 2, 1, ""},
 		"only comments":       {"// x", Empty, 1, 1, ""},
 		"empty object":        {"{}", NoServers, 1, 1, ""},
 		"empty wrapper":       {`{"mcpServers": {}}`, NoServers, 1, 1, ""},
@@ -209,7 +209,7 @@ func TestRefused(t *testing.T) {
 		"link, no server":     {"patchbay://add?config=%7B%7D", NoServers, 1, 1, ""},
 		"link, wrong type":    {"so\npatchbay://add?config=%7B%22command%22%3A5%7D", Prose, 1, 1, ""},
 		"file address":        {"file:///x", BadURL, 1, 1, ""},
-		"installer":           {"pip install foo", Prose, 1, 1, ""},
+		"installer":           {"pip install foo", MissingCommand, 1, 1, ""},
 		"empty name in add":   {`claude mcp add "" npx foo`, BadName, 1, 1, ""},
 		"several commands":    {"Do this:\nnpx foo\nor that:\nuvx bar", Prose, 4, 1, ""},
 		"place after repairs": {"{‘a’: {‘command’: ‘x’,\n  ‘type’: ‘nope’}}", UnknownTransport, 2, 11, "/a/type"},

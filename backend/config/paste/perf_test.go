@@ -97,6 +97,15 @@ func TestLargeAndHostileTextsAreReadInTime(t *testing.T) {
 		"registry":         `{"servers":[` + rep(`{"name":"a/b","packages":[{"identifier":"x","registryType":"npm"}]},`) + `]}`,
 		"registry args":    `{"name":"a/b","packages":[{"identifier":"x","registryType":"oci","environmentVariables":[` + rep(`{"name":"A","value":"b"},`) + `]}]}`,
 		"markdown links":   rep("[a](b)"),
+		"dots":             `{x: ` + rep("... "),
+		"dots, commas":     `{x: [` + rep("...,") + `]}`,
+		"numbers":          `{x: [` + rep("+1,.5,0x1,") + `]}`,
+		"unseen":           `{"a":{"command":"x` + rep("\u200b") + `"}}`,
+		"tags":             rep("<a></a>"),
+		"set -x":           rep("set -x A 1\n"),
+		"env in a list":    `{"a":{"command":"x","env":[` + rep(`{"name":"A","value":"b"},`) + `]}}`,
+		"patch":            rep("+a\n"),
+		"commas in --env":  "q mcp add --name x --command y --env A=" + rep("1,B=2,"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()

@@ -14,9 +14,17 @@ func htmlDialect() dialect {
 			return strings.HasPrefix(head, "<!doctype html") || strings.HasPrefix(head, "<html") || strings.HasPrefix(head, "<head") || strings.HasPrefix(head, "<body")
 		},
 		parse: func(p *parser, src source) *Error {
-			return p.errorAt(src, 0, HTML, "This is the source of a web page. Copy the server's configuration from the page as it is shown.")
+			return p.errorAt(src, 0, HTML, "%s", htmlMessage)
 		},
 	}
+}
+
+const htmlMessage = "This is the source of a web page. Copy the server's configuration from the page as it is shown."
+
+// isMarkup reports whether t begins with a tag and has one that closes.
+func isMarkup(t string) bool {
+	at := tags().FindStringIndex(t[:min(len(t), 500)])
+	return at != nil && at[0] == 0 && strings.Contains(t, "</")
 }
 
 // proseDialect looks for a configuration inside other text: fenced blocks
@@ -37,7 +45,7 @@ func (p *parser) prose(src source) *Error {
 	if tomlFound := p.tomlRegions(src); yamlFound || tomlFound {
 		return nil
 	}
-	if ok, err := p.regions(src); ok || err != nil {
+	if ok, _, err := p.regions(src); ok || err != nil {
 		return err
 	}
 	if p.links(src) {
@@ -88,6 +96,15 @@ func (p *parser) oneLine(src source) *Error {
 		}
 	}
 	if len(hits) == 0 {
+		if words := strings.Fields(src.text); isInstaller(words) && !strings.Contains(src.text, "\n") {
+			if msg := shellSyntax(src.text); msg != "" {
+				return p.errorAt(src, 0, ShellSyntax, "%s", msg)
+			}
+			return p.errorAt(src, 0, MissingCommand, "%s", installerMessage)
+		}
+		if isMarkup(src.text) {
+			return p.errorAt(src, 0, HTML, "%s", htmlMessage)
+		}
 		return p.errorAt(src, 0, Prose, "This text holds no configuration of a server. Paste its JSON, its address (https://…) or its command line (npx …).")
 	}
 	best := 0

@@ -2,6 +2,8 @@ package paste
 
 import (
 	"encoding/json"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,15 +15,38 @@ type repairer struct {
 	in  string
 	out strings.Builder
 	at  []int32
-	// backslashes says that a path with single backslashes was mended.
-	backslashes bool
+	// backslashes says that a path with single backslashes was mended, dots that
+	// they stood for all that a list or an object holds.
+	backslashes, dots bool
+	last              byte // that was put and is no space; 0 at the beginning
+}
+
+// notes are the warnings for what was mended by guessing.
+func (r *repairer) notes() []string {
+	var out []string
+	if r.backslashes {
+		out = append(out, "Single backslashes were read as parts of a path; JSON wants them written twice (\\\\).")
+	}
+	if r.dots {
+		out = append(out, "The text has [...] or {...} in the place of something; fill in what belongs there.")
+	}
+	return out
 }
 
 func (r *repairer) put(s string, off int) {
 	for range len(s) {
 		r.at = append(r.at, int32(off))
 	}
+	r.wrote(s)
+}
+
+// wrote keeps the last byte that is no space, for which the whole text would be
+// looked at again and again otherwise.
+func (r *repairer) wrote(s string) {
 	r.out.WriteString(s)
+	if t := strings.TrimRight(s, " \t\r\n"); t != "" {
+		r.last = t[len(t)-1]
+	}
 }
 
 // copyText puts in[from:to], each byte with its own place.
@@ -29,14 +54,16 @@ func (r *repairer) copyText(from, to int) {
 	for i := from; i < to; i++ {
 		r.at = append(r.at, int32(i))
 	}
-	r.out.WriteString(r.in[from:to])
+	r.wrote(r.in[from:to])
 }
 
 func isDouble(r rune) bool { return strings.ContainsRune("\"“”„‟″＂«»", r) }
 func isSingle(r rune) bool { return strings.ContainsRune("'‘’‚‛′`", r) }
 
-// repair mends quotes, spaces, bare keys, "#" comments and Windows paths.
-func repair(in string) (out string, at []int32, backslashes bool) {
+// repair mends quotes, spaces, bare keys, "#" comments, Windows paths, numbers of
+// JSON5 and dots that stand for more.
+// notes are warnings.
+func repair(in string) (out string, at []int32, notes []string) {
 	r := &repairer{in: in}
 	for i := 0; i < len(in); {
 		c, n := utf8.DecodeRuneInString(in[i:])
@@ -63,19 +90,72 @@ func repair(in string) (out string, at []int32, backslashes bool) {
 			r.put("//", i)
 			r.copyText(i+1, end)
 			i = end
-		case c == '\u200b' || c == '\u2060' || c == '\ufeff':
-			i += n
 		case unicode.IsSpace(c) && c > 127:
 			r.put(" ", i)
 			i += n
 		case unicode.IsLetter(c) || c == '_' || c == '$':
 			i = r.word(i)
+		case c == '…' || strings.HasPrefix(in[i:], "..."): // "and so on"
+			i = r.skipDots(i)
+		case c == '.' || c == '+' || c == '-' || c >= '0' && c <= '9':
+			i = r.number(i)
 		default:
 			r.copyText(i, i+n)
 			i += n
 		}
 	}
-	return r.out.String(), r.at, r.backslashes
+	return r.out.String(), r.at, r.notes()
+}
+
+// skipDots passes over the dots that stand for what was left out, and the comma
+// behind them.
+func (r *repairer) skipDots(i int) int {
+	for i < len(r.in) && (r.in[i] == '.' || strings.HasPrefix(r.in[i:], "…")) {
+		if r.in[i] == '.' {
+			i++
+		} else {
+			i += len("…")
+		}
+	}
+	rest := strings.TrimLeft(r.in[i:], " \t\r\n")
+	if r.last == 0 || rest == "" {
+		return i
+	}
+	last, next := r.last, rest[0]
+	if next == ',' && strings.IndexByte("{[,", last) >= 0 {
+		i = len(r.in) - len(rest) + 1
+	}
+	if last == '[' && next == ']' || last == '{' && next == '}' {
+		r.dots = true
+	}
+	return i
+}
+
+// lax matches a number as JSON5 writes it.
+var lax = regexp.MustCompile(`^[+-]?(0[xX][0-9a-fA-F]{1,12}|[0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?`)
+
+// number copies a number, as JSON spells it.
+func (r *repairer) number(i int) int {
+	n := len(lax.FindString(r.in[i:min(len(r.in), i+100)]))
+	if n == 0 {
+		r.copyText(i, i+1)
+		return i + 1
+	}
+	w := r.in[i : i+n]
+	if json.Valid([]byte(w)) {
+		r.copyText(i, i+n)
+		return i + n
+	}
+	plain := strings.TrimPrefix(w, "+")
+	if v, err := strconv.ParseInt(plain, 0, 64); err == nil && strings.ContainsAny(plain, "xX") {
+		plain = strconv.FormatInt(v, 10)
+	} else if strings.HasPrefix(strings.TrimPrefix(plain, "-"), ".") {
+		plain = strings.Replace(plain, ".", "0.", 1)
+	} else {
+		plain = strings.TrimSuffix(plain, ".")
+	}
+	r.put(plain, i)
+	return i + n
 }
 
 func lineEnd(s string, from int) int {

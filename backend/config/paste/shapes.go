@@ -82,6 +82,16 @@ func (c *collector) builtIn(name string, v *hujson.Value) bool {
 	return false
 }
 
+// isManifest recognises the manifest of an MCP bundle.
+func isManifest(o *hujson.Object) bool {
+	m := jsonc.Member(o, "server")
+	if m == nil {
+		return false
+	}
+	in, ok := m.Value.(*hujson.Object)
+	return ok && jsonc.Member(in, "mcp_config") != nil && jsonc.Member(in, "entry_point") != nil
+}
+
 // described reads an element that the MCP registry would send: a description,
 // perhaps under "server".
 func (c *collector) described(v *hujson.Value, path string) bool {
@@ -116,16 +126,19 @@ func callsServers(v *hujson.Value) bool {
 	return len(elements(v)) > 0
 }
 
-// label is the name that a request to a model gives its server.
+// label is the name that an entry in a list gives under another key than "name":
+// that of a request to a model, or of 5ire.
 func label(v *hujson.Value) string {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok || jsonc.Member(o, "name") != nil {
 		return ""
 	}
-	m := jsonc.Member(o, "server_label")
-	if m == nil {
-		return ""
+	for _, key := range []string{"server_label", "label", "key"} {
+		if m := jsonc.Member(o, key); m != nil {
+			if s, _ := jsonc.String(m); s != "" {
+				return s
+			}
+		}
 	}
-	s, _ := jsonc.String(m)
-	return s
+	return ""
 }

@@ -49,6 +49,12 @@ func peelOne(s string) (rest, key, value string, ok bool) {
 			}
 		}
 		return strings.TrimSpace(strings.TrimPrefix(tail, ";")), k, value, true
+	case strings.HasPrefix(lower, "set -"): // fish: set -gx KEY value
+		words, err := entry.Split(s)
+		if err != nil || len(words) != 4 || !strings.HasSuffix(words[1], "x") || !isAssignment(words[2]+"=") {
+			return s, "", "", false
+		}
+		return "", words[2], words[3], true
 	case strings.HasPrefix(lower, "set ") || strings.HasPrefix(lower, "export "):
 		_, tail, _ := strings.Cut(s, " ")
 		tail = strings.TrimSpace(tail)

@@ -177,6 +177,9 @@ func (p *parser) tomlTree(src source) (*tree, *Error) {
 	if off >= len(strings.TrimRight(src.text, " \t\r\n")) || strings.Contains(msg, "incomplete") || strings.Contains(msg, "EOF") {
 		return nil, p.errorAt(src, off, Truncated, "The text ends before a value, a quote or a bracket is closed (%s). Copy it again, to its end.", msg)
 	}
+	if strings.Contains(msg, "expected keyword") || strings.Contains(msg, "expected value but") {
+		msg = "a value is neither a number nor true nor false; text needs quotes"
+	}
 	return nil, p.errorAt(src, off, NotTOML, "This is not valid TOML: %s.", strings.TrimSuffix(msg, "."))
 }
 

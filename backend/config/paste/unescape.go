@@ -139,21 +139,19 @@ func plainHTML(in string) *repairer {
 // isPatch reports whether t is a piece of a patch, as a page that compares two
 // versions shows it.
 func isPatch(t string) bool {
-	added, other := false, false
+	added := false
 	for _, l := range strings.Split(t, "\n") {
 		switch {
 		case strings.TrimSpace(l) == "" || isPatchHeader(l):
 		case strings.HasPrefix(l, "+"):
 			added = true
-		case strings.HasPrefix(l, "-"):
-		case strings.HasPrefix(l, " "):
-			other = true
+		case strings.HasPrefix(l, "-") || strings.HasPrefix(l, " "):
 		case strings.HasPrefix(l, "{") || strings.HasPrefix(l, "}"): // the first line, whose space was trimmed
 		default:
 			return false
 		}
 	}
-	return added && other
+	return added
 }
 
 func isPatchHeader(l string) bool {

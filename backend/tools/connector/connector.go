@@ -99,6 +99,9 @@ func (x *Connector) sign(req *http.Request, t core.CustomTool) (hide func(string
 			pair = "&" + pair
 		}
 		req.URL.RawQuery += pair
+	case core.AuthCookie:
+		sent = percent(v)
+		addCookie(req, a.Name, sent)
 	}
 	inJSON, err := json.Marshal(v)
 	if err != nil {

@@ -269,3 +269,15 @@ func TestPrivateAddressesMustBeNamed(t *testing.T) {
 	require.Equal(t, core.CodeDenied, core.CodeOf(err), "%v", err)
 	require.Len(t, *all, 3)
 }
+
+// An object in a form is spelled as in a query, which is what APIs with forms read.
+func TestAnObjectInAForm(t *testing.T) {
+	c := core.Connector{Method: "POST", URL: "https://x.example/", BodyAs: "form", Body: json.RawMessage(`{"meta":"{{meta}}","tags":"{{tags}}"}`)}
+	req, err := connector.Build(t.Context(), c, json.RawMessage(`{"meta":{"a b":"1&2","n":{"x":[1,2]}},"tags":["s t"]}`))
+	require.NoError(t, err)
+	body, err := io.ReadAll(req.Body)
+	require.NoError(t, err)
+	require.Equal(t, "tags=s+t&meta%5Ba%20b%5D=1%262&meta%5Bn%5D%5Bx%5D=1&meta%5Bn%5D%5Bx%5D=2", string(body))
+	_, err = connector.Build(t.Context(), c, json.RawMessage(`{"meta":{"a":[{"b":1}]}}`))
+	require.Equal(t, core.CodeInvalid, core.CodeOf(err), "an object in a list has no place in a form")
+}

@@ -61,7 +61,25 @@ func Build(ctx context.Context, c core.Connector, args json.RawMessage) (*http.R
 			req.Header.Set(k, v)
 		}
 	}
+	for _, k := range slices.Sorted(maps.Keys(c.Cookies)) {
+		v, given, err := fill(c.Cookies[k], values, "the cookie "+k, percent)
+		if err != nil {
+			return nil, err
+		}
+		if given {
+			addCookie(req, k, v)
+		}
+	}
 	return req, nil
+}
+
+// addCookie sends one more cookie. Its value is encoded already.
+func addCookie(req *http.Request, name, value string) {
+	pair := name + "=" + value
+	if before := req.Header.Get("Cookie"); before != "" {
+		pair = before + "; " + pair
+	}
+	req.Header.Set("Cookie", pair)
 }
 
 // addressOf fills the URL and appends the query.
@@ -117,6 +135,21 @@ func fields(templates map[string]string, args map[string]any) ([]string, error) 
 	for _, k := range slices.Sorted(maps.Keys(templates)) {
 		template := templates[k]
 		if m := placeholder.FindStringSubmatch(template); m != nil && m[0] == template {
+			object, isObject := args[m[1]].(map[string]any)
+			prefix, wantsObject := strings.CutSuffix(k, "[*]")
+			switch _, isList := args[m[1]].([]any); {
+			case wantsObject && isList:
+				k = prefix + "[]"
+			case wantsObject && !isObject:
+				k = prefix
+			case wantsObject:
+				more, err := deep(m[1], prefix, object)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, more...)
+				continue
+			}
 			if list, ok := args[m[1]].([]any); ok {
 				for _, item := range list {
 					s, ok := textOf(item)
@@ -134,6 +167,37 @@ func fields(templates map[string]string, args map[string]any) ([]string, error) 
 		}
 		if given {
 			out = append(out, percent(k)+"="+percent(v))
+		}
+	}
+	return out, nil
+}
+
+// deep spells an object as most servers read one in a query: filter[name]=x.
+func deep(arg, prefix string, object map[string]any) ([]string, error) {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(object)) {
+		name := prefix + "[" + k + "]"
+		list, isList := object[k].([]any)
+		if !isList {
+			list = []any{object[k]}
+		}
+		for _, item := range list {
+			if inner, ok := item.(map[string]any); ok && !isList {
+				more, err := deep(arg, name, inner)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, more...)
+				continue
+			}
+			s, ok := textOf(item)
+			switch {
+			case item == nil:
+			case !ok:
+				return nil, notText(arg, "the query, below "+name)
+			default:
+				out = append(out, percent(name)+"="+percent(s))
+			}
 		}
 	}
 	return out, nil
@@ -167,7 +231,17 @@ func bodyOf(c core.Connector, args map[string]any) ([]byte, string, error) {
 			return nil, "", core.Errorf(core.CodeInvalid, "The body is sent as a form, so it must be an object of its fields.")
 		}
 		form := url.Values{}
-		for k, v := range object {
+		var more []string
+		for _, k := range slices.Sorted(maps.Keys(object)) {
+			v := object[k]
+			if inner, ok := v.(map[string]any); ok {
+				pairs, err := deep(k, k, inner)
+				if err != nil {
+					return nil, "", err
+				}
+				more = append(more, pairs...)
+				continue
+			}
 			list, ok := v.([]any)
 			if !ok {
 				list = []any{v}
@@ -180,7 +254,13 @@ func bodyOf(c core.Connector, args map[string]any) ([]byte, string, error) {
 				form.Add(k, s)
 			}
 		}
-		return []byte(form.Encode()), "application/x-www-form-urlencoded", nil
+		if plain := form.Encode(); plain != "" {
+			more = append([]string{plain}, more...)
+		}
+		return []byte(strings.Join(more, "&")), "application/x-www-form-urlencoded", nil
+	}
+	if c.BodyAs == "multipart" {
+		return multipartOf(c.Files, value)
 	}
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -20,6 +22,8 @@ const (
 	MaxBytes      = 8 << 20
 	maxOperations = 2000
 	maxAbout      = 1024 // bytes of a description
+	maxDepth      = 200
+	maxTime       = 20 * time.Second
 )
 
 // Document is what was read.
@@ -45,6 +49,14 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 	if strings.TrimSpace(text) == "" {
 		return doc, core.Errorf(core.CodeInvalid, "The document is empty. Paste it, or choose a file.")
 	}
+	if base = strings.TrimSpace(base); base != "" && !strings.HasPrefix(base, "http://") && !strings.HasPrefix(base, "https://") {
+		return doc, &core.Error{Code: core.CodeInvalid, Path: "baseUrl", Message: fmt.Sprintf("The base address %q must begin with https:// or http://.", base)}
+	}
+	if nests(text) > maxDepth {
+		return doc, core.Errorf(core.CodeInvalid, "The document nests more than %d levels deep. Describe what lies that deep under components, and refer to it.", maxDepth)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, maxTime, core.Errorf(core.CodeTimeout, "The document was not read within %.0f s. Take the operations out that you do not need, then try again.", maxTime.Seconds()))
+	defer cancel()
 	loader := openapi3.NewLoader()
 	loader.Context = ctx
 	loader.ReadFromURIFunc = func(_ *openapi3.Loader, u *url.URL) ([]byte, error) {
@@ -57,14 +69,22 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 	case errors.As(err, &ours):
 		return doc, ours
 	case err != nil:
-		return doc, core.Errorf(core.CodeInvalid, "This is no OpenAPI document that can be read: %w", err)
+		return doc, core.Errorf(core.CodeInvalid, "This is no OpenAPI document that can be read: %s.", because(text, err))
 	case !strings.HasPrefix(t.OpenAPI, "3."):
 		return doc, core.Errorf(core.CodeInvalid, "The document must say openapi: 3.0 or 3.1. For Swagger 2.0, convert it first.")
 	}
 	if t.Info != nil {
 		doc.Title, doc.Version = t.Info.Title, t.Info.Version
 	}
-	r := &reader{doc: t, base: strings.TrimSpace(base), names: map[string]bool{}}
+	r := &reader{doc: t, base: base, names: map[string]bool{},
+		schemas: schemas{components: t.Components, defs: map[string]*definition{}}}
+	count := 0
+	for _, item := range t.Paths.Map() {
+		if item != nil {
+			count += len(item.Operations())
+		}
+	}
+	r.schemas.carry = min(maxDefs, maxAllDefs/max(count, 1))
 	for _, path := range slices.Sorted(maps.Keys(t.Paths.Map())) {
 		item := t.Paths.Value(path)
 		if item == nil {
@@ -76,6 +96,9 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 				if len(doc.Proposals) == maxOperations {
 					return doc, core.Errorf(core.CodeTooLarge, "The document has more than %d operations.", maxOperations)
 				}
+				if ctx.Err() != nil {
+					return doc, context.Cause(ctx)
+				}
 				doc.Proposals = append(doc.Proposals, r.operation(method, path, item, op))
 			}
 		}
@@ -86,10 +109,66 @@ func Parse(ctx context.Context, text, base string) (doc Document, err error) {
 	return doc, nil
 }
 
+// dangling matches what the library says of a reference to nothing.
+var dangling = regexp.MustCompile(`failed to resolve .* in fragment in URI: "([^"]+)"`)
+
+// mistyped matches what it says of a value of another type.
+var mistyped = regexp.MustCompile(`cannot unmarshal (\w+) into field (\S+) of type`)
+
+// because says for people why a document could not be read. The library tries
+// JSON and YAML, and tells the faults of both.
+func because(text string, err error) string {
+	said := err.Error()
+	if m := dangling.FindStringSubmatch(said); m != nil {
+		return "it refers to " + m[1] + ", which it does not hold"
+	}
+	inJSON, inYAML, both := strings.Cut(said, ", yaml error: ")
+	if both {
+		if _, said, both = strings.Cut(inJSON, "json error: "); !both || !strings.HasPrefix(strings.TrimSpace(text), "{") {
+			said = inYAML
+		}
+	}
+	if strings.Contains(said, "into value of type openapi3.T") {
+		return "an object with openapi, info and paths must stand there"
+	}
+	if m := mistyped.FindStringSubmatch(said); m != nil {
+		return m[2] + " must not be a " + m[1]
+	}
+	if strings.Contains(said, "unexpected end of JSON input") {
+		return "it ends before its last bracket is closed. Copy it again, to its end"
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(said, "error converting YAML to JSON: yaml: "), ".")
+}
+
+// nests returns how deep a JSON text nests, for which the library's time grows
+// with the square of it; 0 for other texts.
+func nests(text string) int {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return 0
+	}
+	depth, deepest, quoted := 0, 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return deepest
+}
+
 type reader struct {
-	doc   *openapi3.T
-	base  string
-	names map[string]bool
+	doc     *openapi3.T
+	base    string
+	names   map[string]bool
+	schemas schemas // of all operations
 }
 
 // operation makes a proposal of one operation.
@@ -98,7 +177,7 @@ func (r *reader) operation(method, path string, item *openapi3.PathItem, op *ope
 	if id == "" {
 		id = strings.ToLower(method) + "_" + path
 	}
-	p := &proposal{r: r, schema: schemas{components: r.doc.Components, defs: map[string]any{}}, taken: map[string]bool{}, properties: map[string]any{}, required: []string{},
+	p := &proposal{r: r, schema: &r.schemas, taken: map[string]bool{}, properties: map[string]any{}, required: []string{},
 		http: core.Connector{Method: method, Headers: map[string]string{}, Query: map[string]string{}}}
 	p.out = core.ConnectorProposal{Operation: id, Path: path, Warnings: []string{}}
 	p.path = templateOf(path)
@@ -118,6 +197,9 @@ func (r *reader) operation(method, path string, item *openapi3.PathItem, op *ope
 	p.auth(op)
 	p.server(item, op)
 	p.http.URL += p.path
+	if len(p.joined) > 0 {
+		p.http.URL += "?" + strings.Join(p.joined, "&")
+	}
 	if err := p.http.Check(); err != nil && p.out.Problem == "" {
 		p.out.Problem = err.Error()
 	}
@@ -241,6 +323,8 @@ func (p *proposal) scheme(name string, s *openapi3.SecurityScheme) *core.Connect
 		a.Type, a.Name = core.AuthHeader, s.Name
 	case s.Type == "apiKey" && s.In == "query":
 		a.Type, a.Name = core.AuthQuery, s.Name
+	case s.Type == "apiKey" && s.In == "cookie":
+		a.Type, a.Name = core.AuthCookie, s.Name
 	case s.Type == "oauth2" || s.Type == "openIdConnect":
 		a.Type = core.AuthBearer
 		p.warn("It signs in with OAuth; give an access token as the secret.")

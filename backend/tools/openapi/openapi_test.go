@@ -74,7 +74,7 @@ func TestPetstore(t *testing.T) {
 	require.Equal(t, "https://eu.petstore.example/v1/pets/{{petId}}", unnamed.Tool.HTTP.URL)
 	require.Error(t, validate(t, unnamed, `{}`))
 	upload := find(t, d, "uploadPhoto")
-	require.Contains(t, upload.Problem, "neither JSON nor a form")
+	require.Contains(t, upload.Problem, "fields of its form are not known")
 	for _, p := range d.Proposals {
 		require.NoError(t, p.Tool.HTTP.Check(), p.Operation)
 	}
@@ -122,7 +122,19 @@ func TestWhatIsNoDocument(t *testing.T) {
 		_, err := openapi.Parse(t.Context(), text, "")
 		require.Equal(t, core.CodeInvalid, core.CodeOf(err), "%q: %v", text, err)
 	}
-	_, err := openapi.Parse(t.Context(), strings.Repeat(" ", openapi.MaxBytes+1), "")
+	// The sentence is for people; the library tells the faults of two notations.
+	for text, want := range map[string]string{
+		"hello":                      "an object with openapi, info and paths must stand there.",
+		`{"openapi":"3.0.0","info":`: "it ends before its last bracket is closed.",
+		`{"openapi":"3.0.0","info":{"title":5,"version":"1"},"paths":{}}`:                                                                         "Info.title must not be a number.",
+		"openapi: 3.0.0\ninfo: {title: x, version: '1'}\npaths: {/a: {get: {parameters: [{$ref: '#/components/parameters/No'}], responses: {}}}}": "it refers to #/components/parameters/No, which it does not hold.",
+	} {
+		_, err := openapi.Parse(t.Context(), text, "")
+		require.ErrorContains(t, err, want[:len(want)-1], text)
+	}
+	_, err := openapi.Parse(t.Context(), "openapi: 3.0.0", "example.com")
+	require.ErrorContains(t, err, "base address")
+	_, err = openapi.Parse(t.Context(), strings.Repeat(" ", openapi.MaxBytes+1), "")
 	require.Equal(t, core.CodeTooLarge, core.CodeOf(err))
 }
 

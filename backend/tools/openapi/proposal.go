@@ -3,6 +3,8 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,8 +19,9 @@ type proposal struct {
 	r          *reader
 	out        core.ConnectorProposal
 	http       core.Connector
-	path       string // as a template
-	schema     schemas
+	path       string   // as a template
+	joined     []string // pairs of the query that stand in the URL itself
+	schema     *schemas
 	taken      map[string]bool // "in name" of parameters
 	properties map[string]any
 	required   []string
@@ -68,7 +71,7 @@ func (p *proposal) parameter(param *openapi3.Parameter) {
 		return // the document means nothing by them (OpenAPI 3.1, Parameter Object)
 	}
 	if !usable(param.Name) {
-		p.warn("Its parameter %q has a name that cannot be used.", param.Name)
+		p.leaveOut(param, "has a name that cannot be used")
 		return
 	}
 	ref := param.Schema
@@ -80,8 +83,7 @@ func (p *proposal) parameter(param *openapi3.Parameter) {
 		}
 	}
 	schema := p.schema.of(ref)
-	if p.schema.isObject(schema) {
-		p.warn("Its parameter %s is an object, which is left out.", param.Name)
+	if p.schema.isObject(schema) && !p.objectFits(param, schema) {
 		return
 	}
 	arg := param.Name
@@ -93,20 +95,86 @@ func (p *proposal) parameter(param *openapi3.Parameter) {
 	case "path":
 		p.path = strings.ReplaceAll(p.path, "{{\x00"+param.Name+"}}", slot)
 	case "query":
-		if param.Explode != nil && !*param.Explode || param.Style == "spaceDelimited" || param.Style == "pipeDelimited" {
+		switch {
+		case param.Style == "deepObject":
+			p.http.Query[param.Name+"[*]"] = slot
+		case param.Style == "spaceDelimited" || param.Style == "pipeDelimited":
 			p.warn("A list in %s is sent as several parameters.", param.Name)
+			p.http.Query[param.Name] = slot
+		case param.Explode != nil && !*param.Explode: // inside a text, a list is joined by commas
+			p.joined = append(p.joined, url.QueryEscape(param.Name)+"="+slot)
+		default:
+			p.http.Query[param.Name] = slot
 		}
-		p.http.Query[param.Name] = slot
 	case "header":
 		p.http.Headers[param.Name] = slot
+	case "cookie":
+		if p.http.Cookies == nil {
+			p.http.Cookies = map[string]string{}
+		}
+		p.http.Cookies[param.Name] = slot
 	default:
-		p.warn("Its parameter %s is a cookie, which is left out.", param.Name)
+		p.leaveOut(param, "stands in %q, which is no place that is known", param.In)
 		return
 	}
 	if d := strings.TrimSpace(param.Description); d != "" && schema["description"] == nil {
 		schema["description"] = d
 	}
 	p.add(arg, schema, param.Required || param.In == "path")
+}
+
+// objectFits reports whether a parameter that is an object can be sent as one
+// argument. It adds one whose fields are parameters of their own itself.
+func (p *proposal) objectFits(param *openapi3.Parameter, schema map[string]any) bool {
+	switch {
+	case param.In == "query" && param.Style == "deepObject":
+		return true
+	case param.In != "query" || param.Schema == nil || param.Style != "" && param.Style != "form" || param.Explode != nil && !*param.Explode:
+		p.leaveOut(param, "is an object that would be sent as one text")
+		return false
+	}
+	schema, _ = p.schema.merged(schema, 0)
+	fields, _ := schema["properties"].(map[string]any)
+	if len(fields) == 0 {
+		p.leaveOut(param, "is an object whose fields are not known")
+		return false
+	}
+	must := requiredOf(schema, param.Required)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if field, ok := fields[name].(map[string]any); !ok || !usable(name) || p.properties[name] != nil || p.schema.isObject(field) {
+			p.leaveOut(param, "has a field %q that cannot be sent", name)
+			return false
+		}
+	}
+	for name, field := range fields {
+		p.http.Query[name] = "{{" + name + "}}"
+		p.add(name, field, must[name])
+	}
+	return false
+}
+
+// leaveOut says why a parameter is not sent. Without one that is required there
+// is no call.
+func (p *proposal) leaveOut(param *openapi3.Parameter, format string, args ...any) {
+	why := fmt.Sprintf(format, args...)
+	if param.Required {
+		p.problem("its parameter %s %s", param.Name, why)
+		return
+	}
+	p.warn("Its parameter %s %s, and is left out.", param.Name, why)
+}
+
+// requiredOf are the fields that must be given with an object.
+func requiredOf(schema map[string]any, required bool) map[string]bool {
+	must := map[string]bool{}
+	if list, ok := schema["required"].([]any); ok && required {
+		for _, name := range list {
+			if s, ok := name.(string); ok {
+				must[s] = true
+			}
+		}
+	}
+	return must
 }
 
 func (p *proposal) add(arg string, schema any, required bool) {
@@ -132,19 +200,21 @@ func (p *proposal) body(b *openapi3.RequestBody) {
 			kind = "json"
 		case media == "application/x-www-form-urlencoded":
 			kind = "form"
+		case media == "multipart/form-data":
+			kind = "multipart"
 		case media == "text/plain":
 			kind = "text"
 		}
 		// The best that is offered; the order of a map must not show.
-		if order := []string{"", "text", "form", "json"}; content != nil && slices.Index(order, kind) > slices.Index(order, as) {
+		if order := []string{"", "text", "multipart", "form", "json"}; content != nil && slices.Index(order, kind) > slices.Index(order, as) {
 			as, ref = kind, content.Schema
 		}
 	}
 	if as == "" {
 		if b.Required && len(b.Content) > 0 {
-			p.problem("its body is neither JSON nor a form nor a text")
+			p.problem("its body (%s) is neither JSON nor a form nor a text", mediaTypes(b))
 		} else if len(b.Content) > 0 {
-			p.warn("Its body is neither JSON nor a form nor a text, and is left out.")
+			p.warn("Its body (%s) is neither JSON nor a form nor a text, and is left out.", mediaTypes(b))
 		}
 		return
 	}
@@ -159,7 +229,7 @@ func (p *proposal) body(b *openapi3.RequestBody) {
 	for p.properties[arg] != nil {
 		arg += "_"
 	}
-	if as == "form" {
+	if as == "form" || as == "multipart" {
 		p.problem("the fields of its form are not known")
 		return
 	}
@@ -173,31 +243,24 @@ func (p *proposal) body(b *openapi3.RequestBody) {
 // spread makes arguments of the fields of a body, which models find easier than
 // one argument that holds them all. false: this body cannot be spread.
 func (p *proposal) spread(schema map[string]any, required bool) bool {
-	schema = p.schema.resolve(schema)
-	fields, ok := schema["properties"].(map[string]any)
+	schema, ok := p.schema.merged(schema, 0)
+	fields, _ := schema["properties"].(map[string]any)
 	if !ok || len(fields) == 0 {
 		return false
-	}
-	for _, k := range []string{"allOf", "anyOf", "oneOf", "not", "if"} {
-		if schema[k] != nil {
-			return false
-		}
 	}
 	for name := range fields {
 		if _, twice := p.properties[name]; twice || !usable(name) {
 			return false
 		}
 	}
-	must := map[string]bool{}
-	if list, ok := schema["required"].([]any); ok && required {
-		for _, name := range list {
-			if s, ok := name.(string); ok {
-				must[s] = true
-			}
-		}
-	}
+	must := requiredOf(schema, required)
 	template := map[string]string{}
-	for name, field := range fields {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field := fields[name]
+		if p.http.BodyAs == "multipart" && p.schema.isFile(field) {
+			field = fileSchema(field)
+			p.http.Files = append(p.http.Files, name)
+		}
 		template[name] = "{{" + name + "}}"
 		p.add(name, field, must[name])
 	}
@@ -209,6 +272,10 @@ func (p *proposal) spread(schema map[string]any, required bool) bool {
 	return true
 }
 
+func mediaTypes(b *openapi3.RequestBody) string {
+	return strings.Join(slices.Sorted(maps.Keys(b.Content)), ", ")
+}
+
 // parameters returns the schema of the arguments.
 func (p *proposal) parameters() json.RawMessage {
 	slices.Sort(p.required)
@@ -216,7 +283,14 @@ func (p *proposal) parameters() json.RawMessage {
 	if len(p.required) > 0 {
 		out["required"] = slices.Compact(p.required)
 	}
-	if defs := p.schema.needed(p.properties); len(defs) > 0 {
+	defs, cut, err := p.schema.needed(p.properties)
+	if err != nil {
+		p.problem("its schemas cannot be written as JSON (%v)", err)
+	}
+	if cut {
+		p.warn("Its arguments are described by more than %d KiB of schemas; what lies deeper is left to the API to check.", p.schema.carry>>10)
+	}
+	if len(defs) > 0 {
 		out["$defs"] = defs
 	}
 	raw, err := json.Marshal(out)
@@ -224,5 +298,12 @@ func (p *proposal) parameters() json.RawMessage {
 		p.problem("its parameters cannot be written as JSON (%v)", err)
 		return json.RawMessage(`{"type":"object"}`)
 	}
+	if len(raw) > maxParameters {
+		p.problem("its arguments need a schema of more than %d KiB", maxParameters>>10)
+		return json.RawMessage(`{"type":"object"}`)
+	}
 	return raw
 }
+
+// maxParameters are the bytes of the schema of one tool's arguments.
+const maxParameters = 512 << 10

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/tailscale/hujson"
+	"golang.org/x/net/http/httpguts"
 
 	"patchbay/backend/config/internal/jsonc"
 	"patchbay/backend/core"
@@ -48,7 +49,7 @@ func keys(field string) []string {
 	case "cwd":
 		return []string{"cwd", "workingDirectory", "working_directory", "workingDir"}
 	case "disabled":
-		return []string{"disabled", "enabled", "isActive"}
+		return []string{"disabled", "enabled", "isActive", "active"}
 	case "args":
 		return []string{"args", "arguments"}
 	case "command":
@@ -105,10 +106,10 @@ func ignored(key string) bool {
 		"gallery", "version", "source", "includeTools", "excludeTools", "tools", "id", "$schema", "timeout",
 		"connected", "toolCount", "lastConnected", "logo", "logoUrl", "provider", "providerUrl", "tags", "note", "_comment",
 		"inputs", "envFile", "env_file", "env_keys", "env_vars", "bearer_token_env_var", "bearer_token", "authorization_token", "server_label", "require_approval", "allowed_tools", "tool_configuration", "env_http_headers",
-		"requestOptions", "tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms", "enabled_tools", "disabled_tools",
+		"requestOptions", "requestInit", "tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms", "enabled_tools", "disabled_tools",
 		"bundled", "display_name", "available_tools", "initTimeout", "serverInstructions", "iconPath", "chatMenu", "startup",
 		"customUserVars", "watchPaths", "networkTimeout", "autoStart", "start_on_launch", "dev", "settings", "registryUrl",
-		"longRunning", "installSource", "reference", "required", "author", "homepage", "repository", "connectionTimeout", "schema":
+		"key", "longRunning", "installSource", "reference", "required", "author", "homepage", "repository", "connectionTimeout", "schema":
 		return true
 	}
 	return false
@@ -230,7 +231,7 @@ func (d *Decoder) command(o *hujson.Object, spec *core.ServerSpec) {
 		}
 	}
 	spec.Args = append(spec.Args, d.args(o, d.path)...)
-	if d.Foreign && len(spec.Args) == 0 && strings.ContainsAny(spec.Command, " \t") {
+	if d.Foreign && strings.ContainsAny(spec.Command, " \t") {
 		d.splitCommand(spec)
 	}
 	d.checkText("command", jsonc.Member(o, key), path, spec.Command, false)
@@ -243,11 +244,14 @@ func (d *Decoder) splitCommand(spec *core.ServerSpec) {
 	if err != nil || len(words) < 2 {
 		return
 	}
-	if strings.ContainsAny(words[0], `/\`) {
+	if quoted := strings.IndexByte("\"'", spec.Command[0]) >= 0; !quoted && strings.ContainsAny(words[0], `/\`) && !IsRunner(words[0]) {
+		if len(spec.Args) > 0 {
+			return
+		}
 		d.warn("the command has a space in it and was kept as one path; if the rest are arguments, put them into args.")
 		return
 	}
-	spec.Command, spec.Args = words[0], words[1:]
+	spec.Command, spec.Args = words[0], append(words[1:len(words):len(words)], spec.Args...)
 	d.warn("the command line was split into the command %q and %d arguments.", words[0], len(words)-1)
 }
 
@@ -318,6 +322,9 @@ func (d *Decoder) text(o *hujson.Object, field string) string {
 	if !ok {
 		d.fail(WrongType, m, d.path+"/"+key, "%s must be text, not %s.", key, jsonc.TypeName(m))
 	}
+	if d.Foreign { // YAML's blocks of text end with a line break
+		s = strings.Trim(s, " \t\r\n")
+	}
 	d.checkText(key, m, d.path+"/"+key, s, false)
 	return s
 }
@@ -386,6 +393,12 @@ func (d *Decoder) stringMap(o *hujson.Object, field string) map[string]string {
 		for i := range t.Elements {
 			e := &t.Elements[i]
 			at := path + "/" + strconv.Itoa(i)
+			if inner, ok := e.Value.(*hujson.Object); ok { // [{"name": "KEY", "value": "…"}]
+				if k, v := pair(inner); k != "" {
+					d.put(out, field, k, v, at+"/value")
+					continue
+				}
+			}
 			s, _ := jsonc.String(e)
 			k, v, ok := strings.Cut(s, "=")
 			if !ok {
@@ -401,6 +414,17 @@ func (d *Decoder) stringMap(o *hujson.Object, field string) map[string]string {
 		return nil
 	}
 	return out
+}
+
+// pair takes {"name": "KEY", "value": "…"} apart; the name is "" for what is none.
+func pair(o *hujson.Object) (name string, value *hujson.Value) {
+	value = jsonc.Member(o, "value")
+	for _, key := range []string{"name", "key"} {
+		if m := jsonc.Member(o, key); m != nil && value != nil && name == "" {
+			name, _ = jsonc.String(m)
+		}
+	}
+	return name, value
 }
 
 func (d *Decoder) put(out map[string]string, field, k string, v *hujson.Value, path string) {
@@ -420,10 +444,21 @@ func (d *Decoder) put(out map[string]string, field, k string, v *hujson.Value, p
 	if k == "" || strings.ContainsAny(k, "=\x00") && field == "env" || HasControl(k, false) {
 		d.fail(ControlChars, v, path, "%q cannot be a name in %s.", k, field)
 	}
+	if field == "headers" && !IsHeader(k) {
+		d.fail(BadName, v, path, "%s", NotHeader(k))
+	}
 	if HasControl(s, field == "env") {
 		d.fail(ControlChars, v, path, "%s.%s holds a control character; remove it.", field, k)
 	}
 	out[k] = s
+}
+
+// IsHeader reports whether a header of HTTP can have this name.
+func IsHeader(name string) bool { return httpguts.ValidHeaderFieldName(name) }
+
+// NotHeader is the sentence for a name that is none.
+func NotHeader(name string) string {
+	return fmt.Sprintf("%s cannot be the name of a header; write it with letters, digits and dashes, without spaces.", clip(strconv.Quote(name)))
 }
 
 func memberObject(o *hujson.Object, key string) (*hujson.Object, bool) {

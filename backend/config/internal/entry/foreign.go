@@ -33,9 +33,13 @@ func (d *Decoder) extras(o *hujson.Object, spec *core.ServerSpec) {
 	for k, v := range d.stringMap(o, "env_http_headers") {
 		put(&spec.Headers, k, "${"+v+"}")
 	}
-	if r, ok := memberObject(o, "requestOptions"); ok { // Continue
+	for _, key := range []string{"requestOptions", "requestInit"} { // Continue; the SDK of MCP
+		r, ok := memberObject(o, key)
+		if !ok {
+			continue
+		}
 		inner := d.path
-		d.path += "/requestOptions"
+		d.path += "/" + key
 		for k, v := range d.stringMap(r, "headers") {
 			put(&spec.Headers, k, v)
 		}
@@ -131,6 +135,17 @@ func (d *Decoder) names(o *hujson.Object, field string) []string {
 	return out
 }
 
+// IsRunner reports whether a command, perhaps with its folder, is a program that
+// runs what its arguments name.
+func IsRunner(command string) bool {
+	program := strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:])
+	switch strings.TrimSuffix(strings.TrimSuffix(program, ".cmd"), ".exe") {
+	case "npx", "uvx", "uv", "bunx", "pnpx", "pnpm", "npm", "yarn", "node", "python", "python3", "py", "deno", "bun", "docker", "dnx", "tsx":
+		return true
+	}
+	return false
+}
+
 // Unwrap takes the shell of Windows off a command line, "cmd /c npx …", when
 // what follows is a program that fetches and runs packages. ok is false when
 // there is nothing to take off.
@@ -145,11 +160,7 @@ func Unwrap(command string, args []string) (string, []string, bool) {
 			rest = words
 		}
 	}
-	program := strings.ToLower(rest[0])
-	program = strings.TrimSuffix(strings.TrimSuffix(program, ".cmd"), ".exe")
-	switch program {
-	case "npx", "uvx", "uv", "bunx", "pnpx", "pnpm", "npm", "yarn", "node", "python", "python3", "py", "deno", "bun", "docker", "dnx", "tsx":
-	default:
+	if !IsRunner(rest[0]) || strings.ContainsAny(rest[0], `/\`) {
 		return command, args, false
 	}
 	for _, a := range rest {

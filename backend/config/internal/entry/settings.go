@@ -20,6 +20,9 @@ type Setting struct {
 	Value any
 }
 
+// allowLoaders is a person's own consent, which no text from elsewhere brings along.
+const allowLoaders = "allowLoaders"
+
 // Settings lists the settings of spec, which they share.
 func Settings(spec *core.ServerSpec) []Setting {
 	const millis = "a whole number of milliseconds, at most a day"
@@ -32,6 +35,7 @@ func Settings(spec *core.ServerSpec) []Setting {
 		{"idleStop", millis, &spec.IdleStopMS},
 		{"toolListTtl", millis, &spec.ToolListTTLMS},
 		{"disabledTools", "a list of tool names", &spec.DisabledTools},
+		{allowLoaders, "a list of places such as \"env.NODE_OPTIONS\"", &spec.AllowLoaders},
 		{"roots", "a list of folders", &spec.Roots},
 		{"auth", "an object with grant, clientId, clientSecret, privateKey, issuer, redirectUrl, scopes, assertion, identityProvider and dpop", &spec.Auth},
 	}
@@ -95,6 +99,10 @@ func (s Setting) read(v *hujson.Value) bool {
 func (d *Decoder) settings(o *hujson.Object, spec *core.ServerSpec) {
 	for _, s := range Settings(spec) {
 		m := jsonc.Member(o, s.Key)
+		if m != nil && d.Foreign && s.Key == allowLoaders {
+			d.warn("allowLoaders was left out: you have to agree to such variables yourself.")
+			continue
+		}
 		if m == nil || m.Value.Kind() == 'n' || s.read(m) {
 			continue
 		}

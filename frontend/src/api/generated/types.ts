@@ -446,7 +446,7 @@ export interface ConfigChanged {
 
 // From core/connector.go
 /**
- * Connector declares one HTTP request. In URL, Headers, Query and Body,
+ * Connector declares one HTTP request. In URL, Headers, Query, Cookies and Body,
  * "{{name}}" stands for the argument of that name.
  */
 export interface Connector {
@@ -457,18 +457,30 @@ export interface Connector {
     url: string;
     headers?: Record<string, string>;
     /**
-     * Query is appended to the URL. A parameter whose argument is not given is left out.
+     * Query is appended to the URL. A parameter whose argument is not given is left
+     * out; a list becomes one parameter for each value. A name that ends in "[*]" may
+     * take an object, which becomes one parameter for each field: "filter[*]" sends filter[name]=x.
      */
     query?: Record<string, string>;
+    /**
+     * Cookies are sent with the request. One whose argument is not given is left out.
+     */
+    cookies?: Record<string, string>;
     /**
      * Body is any JSON value. A text that is one placeholder and nothing else
      * becomes the argument itself, with its type. nil sends none.
      */
     body?: unknown;
     /**
-     * BodyAs is how the body is sent: "" or "json", "form" (an object) or "text".
+     * BodyAs is how the body is sent: "" or "json", "form" or "multipart" (both an
+     * object of the fields) or "text".
      */
     bodyAs?: string;
+    /**
+     * Files names the fields of a multipart body that are files: a text, or an
+     * object with name, mediaType and either text or base64.
+     */
+    files?: string[];
     auth?: ConnectorAuth; // nil signs in nowhere
     /**
      * Pick is the path of what is kept of a JSON answer, as GJSON spells it
@@ -497,7 +509,7 @@ export interface ConnectorAuth {
 }
 
 // From core/connector.go
-export type ConnectorAuthType = "basic" | "bearer" | "header" | "query";
+export type ConnectorAuthType = "basic" | "bearer" | "cookie" | "header" | "query";
 
 // From core/connector.go
 /**
@@ -1758,6 +1770,11 @@ export interface ServerSpec {
      * DisabledTools are the names of tools that nobody may call.
      */
     disabledTools?: string[];
+    /**
+     * AllowLoaders are the places, such as "env.NODE_OPTIONS", that load other code
+     * into the program and to which a person agreed.
+     */
+    allowLoaders?: string[];
     /**
      * Roots are the folders that the server is told about (MCP 2025-11-25,
      * Roots). nil means none; the server may still read what it wants.
