@@ -9,7 +9,11 @@ const label = (state: ServerState, over: Partial<ServerStatus> = {}, spec = {}, 
 
 test("every state that needs a person has something to do", () => {
   for (const state of Object.keys(serverLooks) as ServerState[])
-    if (needsAttention(state)) expect(label(state), state).toBeDefined();
+    if (needsAttention(server("s", state))) expect(label(state), state).toBeDefined();
+  expect(label("connected", { flag: "outdated" })?.label).toBe("Reconnect");
+  expect(label("connected", { flag: "verifying" })).toBeUndefined();
+  expect(mainAction({ ...server("s", "on_demand"), changed: 1 }, true)?.label).toBe("Review");
+  expect(mainAction({ ...server("s", "failed"), changed: 1 }, true)?.label).toBe("Reconnect");
 });
 
 test("a failure leads to what mends it", () => {

@@ -1,7 +1,9 @@
 import type { ServerView } from "@/api/types";
+import type { ListedServer } from "./servers";
+import { condition } from "./status";
 
 /** What the main button of a server does. */
-export type ActionKind = "turn_on" | "connect" | "sign_in" | "settings" | "show_log" | "install";
+export type ActionKind = "turn_on" | "connect" | "sign_in" | "settings" | "show_log" | "install" | "review";
 
 export interface ServerAction {
   kind: ActionKind;
@@ -14,8 +16,13 @@ export interface ServerAction {
 const tooShort = "raise the time limit for connecting";
 
 /** The one thing to do about a server as it is; undefined where waiting is all. */
-export function mainAction({ spec, status }: ServerView, canInstall: boolean): ServerAction | undefined {
-  switch (status.state) {
+export function mainAction(server: ListedServer, canInstall: boolean): ServerAction | undefined {
+  const { spec, status } = server;
+  switch (condition(server)) {
+    case "outdated":
+      return { kind: "connect", label: "Reconnect" };
+    case "changed":
+      return { kind: "review", label: "Review" };
     case "off":
       return spec.disabled ? { kind: "turn_on", label: "Turn on" } : { kind: "connect", label: "Connect" };
     case "on_demand":
@@ -37,6 +44,7 @@ export function mainAction({ spec, status }: ServerView, canInstall: boolean): S
     case "starting":
     case "negotiating":
     case "signing_in":
+    case "verifying":
       return undefined;
   }
 }

@@ -1643,6 +1643,9 @@ export interface ServerAuth {
     dpop?: boolean; // RFC 9449, also where it is not demanded
 }
 
+// From core/server.go
+export type ServerFlag = "" | "outdated" | "verifying";
+
 // From wire/types.go
 /**
  * ServerInput is a value that a person is asked for.
@@ -1766,6 +1769,10 @@ export interface ServerStatus {
      */
     detail?: string;
     fix?: Fix;
+    /**
+     * Flag is set in the state connected only.
+     */
+    flag?: ServerFlag;
     since: string; // RFC 3339, of the state
     /**
      * VerifiedAt is the time of the last successful exchange, RFC 3339; "" if there was none.
