@@ -25,7 +25,7 @@ type dialer struct {
 	paths  *pathFinder
 	slots  chan struct{} // bounds the processes that are being started at once
 	ledger *ledger
-	procs  sync.Map // *process → struct{}: those that live
+	procs  sync.Map // *process → the name of its server: those that live
 	work   *workers
 	auths  sync.Map // name and address → *authorizer
 	memory *memory
@@ -367,8 +367,8 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 		return nil, nil, de
 	}
 	a.done(stepStart, began, "process %d", proc.cmd.Process.Pid)
-	forget := d.ledger.add(proc.cmd.Process.Pid, proc.mark)
-	d.procs.Store(proc, struct{}{})
+	forget := d.ledger.add(proc.cmd.Process.Pid, proc.mark, a.spec.Name)
+	d.procs.Store(proc, a.spec.Name)
 	proc.done = func() {
 		d.procs.Delete(proc)
 		forget()

@@ -70,3 +70,11 @@ func TestSecretChangedIsShownUntilReconnect(t *testing.T) {
 	w.SecretChanged(`quo"ted`)
 	require.Eventually(t, func() bool { return w.status("s").Flag == core.FlagOutdated }, 5*time.Second, time.Millisecond)
 }
+
+// secretLookup knows these secrets and nothing else.
+func secretLookup(values map[string]string) func(context.Context, string, string) (string, bool) {
+	return func(_ context.Context, _, name string) (string, bool) {
+		v, ok := values[name]
+		return v, ok
+	}
+}

@@ -21,6 +21,7 @@ type serversCmd struct {
 	Remove serversRemoveCmd `cmd:"" help:"Remove a server from tools.json."`
 	Import serversImportCmd `cmd:"" help:"Add servers from the configuration files of other programs on this machine."`
 	Export serversExportCmd `cmd:"" help:"Print a server as another program keeps it, without secrets."`
+	Ps     serversPsCmd     `cmd:"" help:"List the processes of the servers that run now, with all that they started."`
 	Parse  serversParseCmd  `cmd:"" help:"Print what a pasted configuration means. Runs nothing and changes nothing."`
 }
 

@@ -103,6 +103,7 @@ var owners = map[string][]string{
 	"github.com/getkin/kin-openapi":                {"backend/tools/openapi"},
 	"github.com/tidwall/gjson":                     {"backend/tools/connector"},
 	"github.com/coder/websocket":                   {"backend/api/rpc"},
+	"github.com/shirou/gopsutil":                   {"backend/mcp"},
 }
 
 type pkg struct {

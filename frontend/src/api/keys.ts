@@ -6,6 +6,7 @@ export const keys = {
     found: () => ["servers", "found"] as const,
     formats: () => ["servers", "formats"] as const,
     activity: (name: string) => ["activity", name] as const,
+    processes: (name: string) => ["servers", "processes", name] as const,
   },
   resources: {
     all: ["resources"] as const,

@@ -64,6 +64,7 @@ import type {
   SecretsView,
   SendInput,
   SendOutput,
+  ServerProcesses,
   ServerView,
   ServersView,
   SetApprovalInput,
@@ -116,6 +117,9 @@ export const mcp = {
   /** mcp:getExportFormats */
   getExportFormats: (options?: CallOptions): Promise<ExportFormatsView> =>
     call<ExportFormatsView>("mcp:getExportFormats", "McpGetExportFormats", {}, options),
+  /** mcp:getProcesses */
+  getProcesses: (input: NameInput, options?: CallOptions): Promise<ServerProcesses> =>
+    call<ServerProcesses>("mcp:getProcesses", "McpGetProcesses", input, options),
   /** mcp:getPrompts */
   getPrompts: (input: NameInput, options?: CallOptions): Promise<Prompts> =>
     call<Prompts>("mcp:getPrompts", "McpGetPrompts", input, options),

@@ -1085,6 +1085,20 @@ export interface Principal {
 // From core/principal.go
 export type PrincipalKind = "agent" | "cli" | "gateway" | "rest" | "server" | "window";
 
+// From core/process.go
+/**
+ * Process is one process of the operating system that belongs to a server: the
+ * program that was started, or one that it started itself.
+ */
+export interface Process {
+    pid: number;
+    parentPid: number;
+    command: string; // the command line, secrets masked; "" if the system does not tell
+    memoryKb: number; // resident, in 1024 bytes; 0 if the system does not tell
+    cpuMillis: number; // of all its threads since it started, in milliseconds
+    startedAt: string; // RFC 3339; "" if the system does not tell
+}
+
 // From core/feature.go
 /**
  * Prompt is a message or more that a server prepares for a person (MCP
@@ -1656,6 +1670,18 @@ export interface ServerInput {
     description?: string;
     secret: boolean;
     required: boolean;
+}
+
+// From wire/processes.go
+/**
+ * ServerProcesses are the processes of a server on this computer.
+ */
+export interface ServerProcesses {
+    processes: Process[]; // parents first
+    /**
+     * RunsElsewhere is the address of a server that Patchbay did not start; "" for one that it does.
+     */
+    runsElsewhere?: string;
 }
 
 // From wire/types.go

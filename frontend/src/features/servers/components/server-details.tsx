@@ -1,4 +1,5 @@
 import {
+  Activity,
   Copy,
   Ellipsis,
   FlaskConical,
@@ -33,6 +34,7 @@ import { installPage } from "../lib/install";
 import { exportServer, testServer } from "../queries";
 import { type DetailTab, useServersStore } from "../store";
 import { ExportDialog } from "./export-dialog";
+import { ProcessesDialog } from "./processes-dialog";
 import { ServerActivity } from "./server-activity";
 import { ServerSettings } from "./server-settings";
 import { SignInPanel, useSignIn } from "./sign-in";
@@ -87,7 +89,7 @@ export function ServerDetails(props: ServerDetailsProps) {
   const help = installPage(spec.command);
   const action = mainAction(server, help !== undefined);
 
-  const [exporting, setExporting] = useState(false);
+  const [dialog, setDialog] = useState<"export" | "processes">();
   const signIn = useSignIn(spec.name);
   const menu = useAfterMenu();
   const act = ({ kind, field }: ServerAction) => {
@@ -185,8 +187,11 @@ export function ServerDetails(props: ServerDetailsProps) {
                 >
                   <Copy /> Copy as JSON
                 </MenuItem>
-                <MenuItem onSelect={() => menu.later(() => setExporting(true))}>
+                <MenuItem onSelect={() => menu.later(() => setDialog("export"))}>
                   <Share /> Export to…
+                </MenuItem>
+                <MenuItem onSelect={() => menu.later(() => setDialog("processes"))}>
+                  <Activity /> View processes
                 </MenuItem>
                 {spec.transport !== "stdio" && (
                   <MenuItem onSelect={() => void signIn.forget()}>
@@ -285,7 +290,8 @@ export function ServerDetails(props: ServerDetailsProps) {
           {t.panel}
         </TabPanel>
       ))}
-      {exporting && <ExportDialog name={spec.name} onClose={() => setExporting(false)} />}
+      {dialog === "export" && <ExportDialog name={spec.name} onClose={() => setDialog(undefined)} />}
+      {dialog === "processes" && <ProcessesDialog name={spec.name} onClose={() => setDialog(undefined)} />}
     </Tabs>
   );
 }
