@@ -3,7 +3,16 @@ import type { ListedServer } from "./servers";
 import { condition } from "./status";
 
 /** What the main button of a server does. */
-export type ActionKind = "turn_on" | "connect" | "sign_in" | "settings" | "show_log" | "install" | "review";
+export type ActionKind =
+  | "turn_on"
+  | "connect"
+  | "sign_in"
+  | "settings"
+  | "show_log"
+  | "install"
+  | "review"
+  | "choose_file"
+  | "choose_folder";
 
 export interface ServerAction {
   kind: ActionKind;
@@ -15,8 +24,22 @@ export interface ServerAction {
 /** The engine's sentence about every limit for connecting that was too short. */
 const tooShort = "raise the time limit for connecting";
 
+/** What else mends it, beside mainAction: who cannot install may have the program elsewhere. */
+export function otherAction(
+  server: ListedServer,
+  canInstall: boolean,
+  canChoose = false,
+): ServerAction | undefined {
+  if (mainAction(server, canInstall, canChoose)?.kind !== "install") return undefined;
+  return mainAction(server, false, canChoose);
+}
+
 /** The one thing to do about a server as it is; undefined where waiting is all. */
-export function mainAction(server: ListedServer, canInstall: boolean): ServerAction | undefined {
+export function mainAction(
+  server: ListedServer,
+  canInstall: boolean,
+  canChoose = false,
+): ServerAction | undefined {
   const { spec, status } = server;
   switch (condition(server)) {
     case "outdated":
@@ -38,7 +61,7 @@ export function mainAction(server: ListedServer, canInstall: boolean): ServerAct
     case "crash_loop":
       return { kind: "show_log", label: "Show log" };
     case "failed":
-      return mend(spec, status, canInstall);
+      return mend(spec, status, canInstall, canChoose);
     case "connected": // its tools may not have been listed
       return status.fix === "reconnect" ? { kind: "connect", label: "Reconnect" } : undefined;
     case "starting":
@@ -53,16 +76,12 @@ function mend(
   spec: ServerView["spec"],
   status: ServerView["status"],
   canInstall: boolean,
+  canChoose: boolean,
 ): ServerAction | undefined {
   const said = `${status.message} ${status.detail ?? ""}`;
   if (said.includes(tooShort))
     return { kind: "settings", label: "Raise time limit", field: "connectTimeout" };
-  const edit: ServerAction =
-    spec.transport !== "stdio"
-      ? { kind: "settings", label: "Edit URL", field: "url" }
-      : said.includes("working folder")
-        ? { kind: "settings", label: "Change folder", field: "cwd" }
-        : { kind: "settings", label: "Correct command", field: "command" };
+  const edit = correct(spec, said, canChoose);
   switch (status.fix) {
     case "install":
       return canInstall ? { kind: "install", label: `Install ${runtime(spec.command)}` } : edit;
@@ -77,6 +96,18 @@ function mend(
     default:
       return { kind: "connect", label: "Reconnect" };
   }
+}
+
+/** Leads to the setting that is wrong, or lets the right path be chosen. */
+function correct(spec: ServerView["spec"], said: string, canChoose: boolean): ServerAction {
+  if (spec.transport !== "stdio") return { kind: "settings", label: "Edit URL", field: "url" };
+  if (said.includes("working folder"))
+    return canChoose
+      ? { kind: "choose_folder", label: "Choose folder…" }
+      : { kind: "settings", label: "Change folder", field: "cwd" };
+  return canChoose && said.includes("Command not found")
+    ? { kind: "choose_file", label: "Choose file…" }
+    : { kind: "settings", label: "Correct command", field: "command" };
 }
 
 const runtimes: Record<string, string> = { uvx: "uv", npx: "Node.js", npm: "Node.js", node: "Node.js" };

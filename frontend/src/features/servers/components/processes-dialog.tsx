@@ -35,19 +35,19 @@ export function ProcessesDialog({ name, onClose }: { name: string; onClose: () =
           <table className="nums w-full border-collapse text-left text-sm">
             <thead className="text-ink-3 text-xs">
               <tr>
-                <th className="py-1 pr-3 font-medium" scope="col">
+                <th className="py-1 pr-3 font-medium whitespace-nowrap" scope="col">
                   Command
                 </th>
-                <th className="py-1 pr-3 text-right font-medium" scope="col">
+                <th className="py-1 pr-3 text-right font-medium whitespace-nowrap" scope="col">
                   PID
                 </th>
-                <th className="py-1 pr-3 text-right font-medium" scope="col">
+                <th className="py-1 pr-3 text-right font-medium whitespace-nowrap" scope="col">
                   Memory
                 </th>
-                <th className="py-1 pr-3 text-right font-medium" scope="col">
+                <th className="py-1 pr-3 text-right font-medium whitespace-nowrap" scope="col">
                   CPU time
                 </th>
-                <th className="py-1 font-medium" scope="col">
+                <th className="py-1 font-medium whitespace-nowrap" scope="col">
                   Started
                 </th>
               </tr>

@@ -23,7 +23,8 @@ import { Switch } from "@/components/ui/switch";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
 import { Tip } from "@/components/ui/tooltip";
 import { useNow } from "@/components/use-now";
-import { mainAction, type ServerAction } from "@/lib/actions";
+import { mainAction, otherAction, type ServerAction } from "@/lib/actions";
+import { canChoose, chooseFile, chooseFolder } from "@/lib/choose";
 import { openOutside } from "@/lib/clipboard";
 import { cn } from "@/lib/cn";
 import { formatAgo, formatElapsed, formatMillis, millisSince, plural } from "@/lib/format";
@@ -87,11 +88,16 @@ export function ServerDetails(props: ServerDetailsProps) {
   const busy = status.state === "starting" || status.state === "installing" || status.state === "negotiating";
 
   const help = installPage(spec.command);
-  const action = mainAction(server, help !== undefined);
+  const action = mainAction(server, help !== undefined, canChoose());
+  const other = otherAction(server, help !== undefined, canChoose());
 
   const [dialog, setDialog] = useState<"export" | "processes">();
   const signIn = useSignIn(spec.name);
   const menu = useAfterMenu();
+  const put = (place: "command" | "cwd", choice: Promise<string>) =>
+    void choice
+      .then((path) => (path ? onSave({ ...spec, [place]: path }) : undefined))
+      .catch((err: unknown) => toastError(err));
   const act = ({ kind, field }: ServerAction) => {
     switch (kind) {
       case "turn_on":
@@ -104,6 +110,10 @@ export function ServerDetails(props: ServerDetailsProps) {
         return set({ tab: "activity" });
       case "review":
         return onReview();
+      case "choose_file":
+        return put("command", chooseFile(`The program of ${spec.name}`));
+      case "choose_folder":
+        return put("cwd", chooseFolder(`The working folder of ${spec.name}`));
       case "install":
         return openOutside(help ?? "");
       case "settings":
@@ -231,6 +241,11 @@ export function ServerDetails(props: ServerDetailsProps) {
               onClick={() => act(action)}
             >
               {action.label}
+            </Button>
+          )}
+          {other && (
+            <Button size="sm" data-testid="other-action" onClick={() => act(other)}>
+              {other.label}
             </Button>
           )}
         </div>
