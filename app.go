@@ -245,3 +245,18 @@ func (a *App) RpcSubscribe() {
 		}
 	})
 }
+
+// RpcChooseFile lets the person choose a file of this computer and returns its
+// path, "" when none was chosen. A page cannot ask the system for a path itself.
+//
+//lint:ignore ST1003 bound methods are named after their channels
+func (a *App) RpcChooseFile(title string) (string, error) {
+	return runtime.OpenFileDialog(a.ctx, runtime.OpenDialogOptions{Title: title, ResolvesAliases: true})
+}
+
+// RpcChooseFolder is RpcChooseFile for a folder.
+//
+//lint:ignore ST1003 bound methods are named after their channels
+func (a *App) RpcChooseFolder(title string) (string, error) {
+	return runtime.OpenDirectoryDialog(a.ctx, runtime.OpenDialogOptions{Title: title, ResolvesAliases: true, CanCreateDirectories: true})
+}

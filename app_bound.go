@@ -57,6 +57,11 @@ func (a *App) McpGetLog(callID, input string) (string, error) {
 	return a.call("mcp:getLog", callID, input)
 }
 
+// McpGetProcesses carries the channel mcp:getProcesses into the window.
+func (a *App) McpGetProcesses(callID, input string) (string, error) {
+	return a.call("mcp:getProcesses", callID, input)
+}
+
 // McpGetPrompts carries the channel mcp:getPrompts into the window.
 func (a *App) McpGetPrompts(callID, input string) (string, error) {
 	return a.call("mcp:getPrompts", callID, input)

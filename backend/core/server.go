@@ -126,6 +126,15 @@ func (s ServerState) Settled() bool {
 	return true
 }
 
+// ServerFlag is what a person should know of a connected server beside its state.
+type ServerFlag string
+
+const (
+	FlagNone      ServerFlag = ""
+	FlagVerifying ServerFlag = "verifying" // the computer slept; whether the server still answers is being checked
+	FlagOutdated  ServerFlag = "outdated"  // a secret that it uses has another value since it was connected
+)
+
 // Fix names the one action that would mend a failure, for a button.
 type Fix string
 
@@ -151,7 +160,9 @@ type ServerStatus struct {
 	// Detail is for the curious: the last lines of stderr, the exit code, the cause. May be "".
 	Detail string `json:"detail,omitempty"`
 	Fix    Fix    `json:"fix,omitempty"`
-	Since  string `json:"since"` // RFC 3339, of the state
+	// Flag is set in the state connected only.
+	Flag  ServerFlag `json:"flag,omitempty"`
+	Since string     `json:"since"` // RFC 3339, of the state
 	// VerifiedAt is the time of the last successful exchange, RFC 3339; "" if there was none.
 	VerifiedAt string `json:"verifiedAt,omitempty"`
 	LatencyMS  int64  `json:"latencyMs,omitempty"` // of the last exchange

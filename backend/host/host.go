@@ -190,6 +190,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 	})
 	h.Links = api.NewLinks(emit)
 	info := wire.Info{Version: Version, ConfigPath: h.Config.Path(), DataDir: h.Paths.Data, LogDir: h.Paths.State}
+	told := toldSecrets{secrets, h.Servers.SecretChanged}
 	h.Facades = api.Facades{
 		MCP:       api.NewMCP(h.mcpOptions(secrets)),
 		Tools:     api.NewTools(h.Config, h.Catalog, h.Gate, rules, h.choices, h.Custom, h.store.App, h.configChanged),
@@ -199,7 +200,7 @@ func New(ctx context.Context, o Options) (h *Host, err error) {
 		Questions: api.NewQuestions(questions),
 		Audit:     api.NewAudit(h.store.Audit, desk),
 		Models:    api.NewModels(h.Models, h.store.App),
-		Secrets:   api.NewSecrets(secrets, h.Config, h.Servers, emit),
+		Secrets:   api.NewSecrets(told, h.Config, h.Servers, emit),
 		Settings:  api.NewSettings(h.store.App, h.Config, info, secrets.Where, h.Catalog.SetNaming, emit),
 	}
 	h.Dispatcher = api.NewDispatcher(h.ctx, h.Facades, h.Logger)

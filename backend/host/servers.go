@@ -36,3 +36,25 @@ func (h *Host) mcpOptions(secrets *secret.Store) api.MCPOptions {
 	o.Apps = place.Apps()
 	return o
 }
+
+// toldSecrets is the store of secrets as a person changes it: changed hears of
+// every secret that gets another value.
+type toldSecrets struct {
+	*secret.Store
+	changed func(name string)
+}
+
+// Set keeps a value, and tells when it is another one than before.
+func (t toldSecrets) Set(ctx context.Context, name, value string) error {
+	before, had, err := t.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := t.Store.Set(ctx, name, value); err != nil {
+		return err
+	}
+	if !had || before != value {
+		t.changed(name)
+	}
+	return nil
+}

@@ -39,6 +39,8 @@ type link struct {
 	lost   chan struct{}
 	reason string // why it was lost; valid after lost
 	stale  chan struct{}
+	noted  chan struct{} // flag() may have changed
+	flags  linkFlags
 	asked  chan chan error // to read the tool list again, and say so
 	tried  time.Time       // when the list was last read, or could not be; the supervisor's
 	denied atomic.Bool     // a request was refused for want of signing in
@@ -53,7 +55,7 @@ type link struct {
 
 // newLink makes a link whose transport is still to come.
 func newLink(ctx context.Context, cancel context.CancelFunc) *link {
-	return &link{ctx: ctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1), asked: make(chan chan error)}
+	return &link{ctx: ctx, cancel: cancel, lost: make(chan struct{}), stale: make(chan struct{}, 1), noted: make(chan struct{}, 1), asked: make(chan chan error)}
 }
 
 // title returns what the server calls itself, and its version.

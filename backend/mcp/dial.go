@@ -26,7 +26,7 @@ type dialer struct {
 	slots    chan struct{} // bounds the processes that are being started at once
 	ledger   *ledger
 	guardian *guardian
-	procs    sync.Map // *process → struct{}: those that live
+	procs    sync.Map // *process → the name of its server: those that live
 	work     *workers
 	auths    sync.Map // name and address → *authorizer
 	memory   *memory
@@ -368,9 +368,9 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 		return nil, nil, de
 	}
 	a.done(stepStart, began, "process %d", proc.cmd.Process.Pid)
-	forget := d.ledger.add(proc.cmd.Process.Pid, proc.mark)
+	forget := d.ledger.add(proc.cmd.Process.Pid, proc.mark, a.spec.Name)
 	d.guardian.watch()
-	d.procs.Store(proc, struct{}{})
+	d.procs.Store(proc, a.spec.Name)
 	proc.done = func() {
 		d.procs.Delete(proc)
 		forget()

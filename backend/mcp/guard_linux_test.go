@@ -154,7 +154,7 @@ func TestGuardianOfAProgramThatDiesOfItself(t *testing.T) {
 		p.kill()
 		<-p.gone
 	}()
-	l.add(p.cmd.Process.Pid, p.mark)
+	l.add(p.cmd.Process.Pid, p.mark, "s")
 	require.True(t, eventually(10*time.Second, func() bool { return len(pids(t, spec)) == 2 }))
 	// As if this program were another one by now: its number was given away.
 	b, err := os.ReadFile(name)

@@ -29,7 +29,9 @@ type entry struct {
 	PID   int    `json:"pid"`
 	Start string `json:"start"` // as the system counts; a number that was used again has another one
 	Mark  string `json:"mark,omitempty"`
-	Gone  bool   `json:"gone,omitempty"`
+	// Server is the name of the server that the process is, "" for the program.
+	Server string `json:"server,omitempty"`
+	Gone   bool   `json:"gone,omitempty"`
 }
 
 // ledgerSlack is how many lines about processes that are gone a ledger may have.
@@ -42,11 +44,11 @@ func (l *ledger) path() string {
 }
 
 // add notes a process and returns what takes it out again.
-func (l *ledger) add(pid int, mark string) func() {
+func (l *ledger) add(pid int, mark, server string) func() {
 	if l.dir == "" {
 		return func() {}
 	}
-	e := entry{PID: pid, Start: startTime(pid), Mark: mark}
+	e := entry{PID: pid, Start: startTime(pid), Mark: mark, Server: server}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.own[mark] = e
@@ -131,13 +133,18 @@ func readLedger(name string) (program entry, left map[string]entry, err error) {
 	return program, left, nil
 }
 
-// sweep ends what programs that are no longer running have left behind.
-func (l *ledger) sweep() (ended int) {
+// files are the ledgers of all programs.
+func (l *ledger) files() []string {
 	if l.dir == "" {
-		return 0
+		return nil
 	}
 	files, _ := filepath.Glob(filepath.Join(l.dir, "servers-*.json"))
-	for _, name := range files {
+	return files
+}
+
+// sweep ends what programs that are no longer running have left behind.
+func (l *ledger) sweep() (ended int) {
+	for _, name := range l.files() {
 		program, left, err := readLedger(name)
 		if err != nil || program.Start != "" && startTime(program.PID) == program.Start {
 			continue // that program still runs; it may be this one

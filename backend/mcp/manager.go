@@ -345,7 +345,7 @@ func (m *Manager) wake() {
 				return
 			}
 			if l := s.link.Load(); l != nil {
-				l.touch()
+				l.check()
 			} else if s.status.Load().RetryAt != "" {
 				s.connect()
 			}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"context"
 	"math"
 	"os"
 	"os/exec"
@@ -44,6 +45,10 @@ func (l *lineage) kill() {
 }
 
 func (l *lineage) alive() bool { return len(marked(l.mark)) > 0 }
+
+// clan lists what lives of the process pid, which was given mark, and of all
+// that it started.
+func clan(_ context.Context, _ int, mark string) []int { return marked(mark) }
 
 // marked lists the living processes that inherited mark.
 func marked(mark string) (pids []int) {

@@ -96,7 +96,7 @@ func (s *server) update(f func(*core.ServerStatus)) {
 	next := *old
 	f(&next)
 	if next.State != old.State {
-		next.Since = now()
+		next.Since, next.Flag = now(), core.FlagNone
 	}
 	s.status.Store(&next)
 	s.mu.Lock()
@@ -413,6 +413,8 @@ func (s *server) serve(ctx context.Context, l *link) (reason string, idle bool) 
 			answer <- s.relist(l)
 		case <-s.tuned:
 			s.tellRoots(ctx, l)
+		case <-l.noted:
+			s.update(func(st *core.ServerStatus) { st.Flag = l.flag() })
 		case <-chore.C:
 			if s.sleepy(l) {
 				s.log.add("· ", "stopped, since nobody used it")

@@ -171,6 +171,7 @@ func ago(d time.Duration) string {
 
 // relist reads the tool list again and publishes it.
 func (s *server) relist(l *link) error {
+	defer l.checked()
 	began := time.Now()
 	l.tried = began
 	list, err := listTools(l.ctx, l, s.spec.Name, s.m.o.Limits)

@@ -274,7 +274,7 @@ func TestLedgerSweepsOrphans(t *testing.T) {
 	require.NoError(t, err)
 	pid := p.cmd.Process.Pid
 	l := newLedger(dir)
-	l.add(pid, p.mark)
+	l.add(pid, p.mark, "s")
 	// As if another program had written it, which no longer runs.
 	b, err := os.ReadFile(l.path())
 	require.NoError(t, err)
@@ -314,9 +314,9 @@ func TestLedgerIsEmptyAfterClose(t *testing.T) {
 func TestLedgerOfManyStarts(t *testing.T) {
 	t.Parallel()
 	l := newLedger(t.TempDir())
-	stays := l.add(os.Getpid(), "PATCHBAY_TREE=stays")
+	stays := l.add(os.Getpid(), "PATCHBAY_TREE=stays", "s")
 	for i := range 2*ledgerSlack + 10 {
-		l.add(1_000_000_000+i, "PATCHBAY_TREE=passes"+strconv.Itoa(i))()
+		l.add(1_000_000_000+i, "PATCHBAY_TREE=passes"+strconv.Itoa(i), "s")()
 	}
 	f, err := os.OpenFile(l.path(), os.O_APPEND|os.O_WRONLY, 0o600)
 	require.NoError(t, err)

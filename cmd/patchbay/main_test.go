@@ -291,12 +291,21 @@ func TestServeAnswersAndLeavesNoProcess(t *testing.T) {
 		_, v := post("tools:get", "{}")
 		return len(v["tools"].([]any)) == 8
 	}, 20*time.Second, 50*time.Millisecond)
+	ps := object(t, h.ok("--json", "servers", "ps", "demo"))["servers"].([]any)
+	require.Len(t, ps, 1)
+	require.EqualValues(t, cmd.Process.Pid, ps[0].(map[string]any)["owner"])
+	require.Contains(t, fmt.Sprint(ps[0].(map[string]any)["processes"]), "demo-server")
+	require.Contains(t, h.ok("servers", "ps"), "demo-server")
+	code, _, stderr = h.run("", "servers", "ps", "nobody")
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "nobody")
 	status, v := post("tools:execute", `{"ref":{"kind":"mcp","server":"demo","name":"roll_dice"},"arguments":{}}`)
 	require.Equal(t, 200, status)
 	require.Equal(t, "done", v["status"])
 
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, cmd.Wait(), "it must end cleanly")
+	require.Equal(t, "demo does not run now.\n", h.ok("servers", "ps", "demo"))
 	if runtime.GOOS == "linux" {
 		require.Eventually(t, func() bool { return !mentioned(t, h.dir) }, 5*time.Second, 50*time.Millisecond, "a server was left behind")
 	}

@@ -22,6 +22,7 @@ type serversCmd struct {
 	Import serversImportCmd `cmd:"" help:"Add servers from the configuration files of other programs on this machine."`
 	Export serversExportCmd `cmd:"" help:"Print a server as another program keeps it, without secrets."`
 	Log    serversLogCmd    `cmd:"" help:"Print the end of the log of a server: what it printed, and what happened to it."`
+	Ps     serversPsCmd     `cmd:"" help:"List the processes of the servers that run now, with all that they started."`
 	Parse  serversParseCmd  `cmd:"" help:"Print what a pasted configuration means. Runs nothing and changes nothing."`
 }
 

@@ -50,7 +50,7 @@ export async function startDaemon({ prepare, args = [] } = {}) {
       });
       child.once("exit", (code) => fail(new Error(`the daemon ended with ${code}:\n${stderr}`)));
     });
-    return { ...JSON.parse(line), home, stop, stderr: () => stderr };
+    return { ...JSON.parse(line), home, pid: child.pid, stop, stderr: () => stderr };
   } catch (err) {
     await stop();
     throw err;
@@ -119,4 +119,40 @@ export async function violations(page) {
         .map((n) => `${n.target} ${n.failureSummary?.split("\n")[1] ?? ""}`)
         .join(" | ")}`,
   );
+}
+
+/** Calls a channel beside the page. */
+export async function rpc(daemon, channel, input = {}) {
+  const res = await fetch(`${daemon.address}/rpc/${channel}`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${daemon.token}`, "Content-Type": "application/json" },
+    body: JSON.stringify(input),
+  });
+  if (!res.ok) throw new Error(`${channel}: ${await res.text()}`);
+  return res.json();
+}
+
+/** Moves with Tab until the name of what has the focus matches. */
+export async function tabTo(page, match, most = 120) {
+  for (let i = 0; i < most; i++) {
+    const name = await page.evaluate(() => {
+      const el = document.activeElement;
+      return el?.getAttribute("aria-label") ?? el?.closest("label")?.textContent ?? el?.textContent ?? "";
+    });
+    if (match.test(name.trim())) return;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`${match} cannot be reached with Tab`);
+}
+
+/** Collects what the polite live region is given from now on; said() returns it. */
+export async function listen(page) {
+  await page.evaluate(() => {
+    globalThis.said = [];
+    const region = document.querySelector('[data-testid="live-polite"]');
+    new MutationObserver((changes) => {
+      for (const c of changes) for (const n of c.addedNodes) globalThis.said.push(n.textContent);
+    }).observe(region, { childList: true });
+  });
+  return () => page.evaluate(() => globalThis.said);
 }

@@ -105,6 +105,7 @@ var owners = map[string][]string{
 	"github.com/tidwall/gjson":                     {"backend/tools/connector"},
 	"github.com/DeRuina/timberjack":                {"backend/host", "backend/serverlog"},
 	"github.com/coder/websocket":                   {"backend/api/rpc"},
+	"github.com/shirou/gopsutil":                   {"backend/mcp"},
 }
 
 type pkg struct {

@@ -7,6 +7,7 @@ export const keys = {
     formats: () => ["servers", "formats"] as const,
     activity: (name: string) => ["activity", name] as const,
     log: (name: string) => ["log", name] as const,
+    processes: (name: string) => ["servers", "processes", name] as const,
   },
   resources: {
     all: ["resources"] as const,

@@ -97,15 +97,18 @@ export function startRuntime(): Runtime {
   const pending = new Map<string, readonly unknown[]>();
   let timer: ReturnType<typeof setTimeout> | undefined;
 
+  // The first of a burst goes at once: somebody may wait for it. Those behind it go together.
+  const flush = () => {
+    timer = undefined;
+    if (pending.size === 0) return;
+    timer = setTimeout(flush, coalesceMs);
+    const all = [...pending.values()];
+    pending.clear();
+    for (const queryKey of all) void client.invalidateQueries({ queryKey });
+  };
   const invalidate = (list: readonly (readonly unknown[])[]) => {
     for (const key of list) pending.set(JSON.stringify(key), key);
-    if (pending.size === 0 || timer !== undefined) return;
-    timer = setTimeout(() => {
-      timer = undefined;
-      const all = [...pending.values()];
-      pending.clear();
-      for (const queryKey of all) void client.invalidateQueries({ queryKey });
-    }, coalesceMs);
+    if (timer === undefined) flush();
   };
 
   const runs = createRunStore((conversationId) => invalidate([keys.chat.detail(conversationId)]));

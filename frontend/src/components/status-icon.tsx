@@ -3,9 +3,11 @@ import {
   Ban,
   CircleQuestionMark,
   Clock,
+  FileDiff,
   Hand,
   KeyRound,
   Pencil,
+  Power,
   RefreshCw,
   Shield,
   TriangleAlert,
@@ -18,6 +20,8 @@ const icons: Partial<Record<Shape, typeof Clock>> = {
   arrow: ArrowDown,
   key: KeyRound,
   pencil: Pencil,
+  diff: FileDiff,
+  power: Power,
   arrows: RefreshCw,
   triangle: TriangleAlert,
   shield: Shield,
@@ -61,6 +65,9 @@ function Glyph({ shape, live }: { shape: Shape; live: boolean }) {
     <svg viewBox="0 0 16 16" fill="none" className="size-full" aria-hidden="true">
       {shape === "filled" && <circle cx="8" cy="8" r="4.5" fill="currentColor" />}
       {shape === "hollow" && <circle cx="8" cy="8" r="4" stroke="currentColor" strokeWidth="1.6" />}
+      {shape === "dotted" && (
+        <circle cx="8" cy="8" r="4.5" stroke="currentColor" strokeWidth="1.8" strokeDasharray="1.8 1.74" />
+      )}
       {shape === "half" && (
         <g>
           <circle cx="8" cy="8" r="4" stroke="currentColor" strokeWidth="1.6" />

@@ -1,4 +1,5 @@
 import { toast } from "sonner";
+import { copyText } from "@/lib/clipboard";
 import { messageOf, placeOf } from "./error-note";
 
 interface Action {
@@ -13,7 +14,13 @@ export function toastError(err: unknown, action?: Action): void {
 }
 
 export function toastUndo(message: string, onUndo: () => void): void {
-  toast(message, { action: { label: "Undo", onClick: onUndo }, duration: 12_000 });
+  const onClick = () => {
+    // A toast that the focus leaves puts it back to where it was before: let that happen first,
+    // so that it stays where the undoing moves it.
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    onUndo();
+  };
+  toast(message, { action: { label: "Undo", onClick }, duration: 12_000 });
 }
 
 export function toastOffer(message: string, label: string, onClick: () => void): void {
@@ -22,4 +29,10 @@ export function toastOffer(message: string, label: string, onClick: () => void):
 
 export function toastDone(message: string): void {
   toast.success(message);
+}
+
+/** Copies text and says so; the toast is read to who cannot see it. */
+export async function copyAndTell(text: string, said = "Copied"): Promise<void> {
+  if (await copyText(text)) toastDone(said);
+  else toastError(new Error("Copying was not possible. Select the text and copy it with the keyboard."));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ServerState, ServerStatus } from "@/api/types";
 import { server } from "@/test/fixtures";
-import { mainAction } from "./actions";
+import { mainAction, otherAction } from "./actions";
 import { needsAttention, serverLooks } from "./status";
 
 const label = (state: ServerState, over: Partial<ServerStatus> = {}, spec = {}, canInstall = true) =>
@@ -9,7 +9,11 @@ const label = (state: ServerState, over: Partial<ServerStatus> = {}, spec = {}, 
 
 test("every state that needs a person has something to do", () => {
   for (const state of Object.keys(serverLooks) as ServerState[])
-    if (needsAttention(state)) expect(label(state), state).toBeDefined();
+    if (needsAttention(server("s", state))) expect(label(state), state).toBeDefined();
+  expect(label("connected", { flag: "outdated" })?.label).toBe("Reconnect");
+  expect(label("connected", { flag: "verifying" })).toBeUndefined();
+  expect(mainAction({ ...server("s", "on_demand"), changed: 1 }, true)?.label).toBe("Review");
+  expect(mainAction({ ...server("s", "failed"), changed: 1 }, true)?.label).toBe("Reconnect");
 });
 
 test("a failure leads to what mends it", () => {
@@ -32,4 +36,17 @@ test("off is turned on, or connected when it is only not running", () => {
   expect(label("off", {}, { disabled: true })?.kind).toBe("turn_on");
   expect(label("off")?.kind).toBe("connect");
   expect(label("on_demand")?.label).toBe("Start now");
+});
+
+test("where the system has a dialog, a missing program and folder are chosen", () => {
+  const gone = server("s", "failed", { fix: "edit", message: "Command not found: /x. Correct the path." });
+  expect(mainAction(gone, true, true)?.kind).toBe("choose_file");
+  expect(mainAction(gone, true, false)).toMatchObject({ kind: "settings", field: "command" });
+  const folder = server("s", "failed", { fix: "edit", message: "The working folder /x does not exist." });
+  expect(mainAction(folder, true, true)?.kind).toBe("choose_folder");
+  const uvx = server("s", "failed", { fix: "install", message: "Command not found: uvx. Install uv." });
+  expect(mainAction(uvx, true, true)?.kind).toBe("install");
+  expect(otherAction(uvx, true, true)?.kind).toBe("choose_file");
+  expect(otherAction(uvx, true, false)).toMatchObject({ kind: "settings", field: "command" });
+  expect(otherAction(gone, true, true)).toBeUndefined();
 });

@@ -2,16 +2,23 @@ import { createStore } from "zustand/vanilla";
 
 export type Politeness = "polite" | "assertive";
 
-/** What a screen reader is told, in two live regions of the shell. */
-export const announcements = createStore<{ polite: string; assertive: string }>(() => ({
-  polite: "",
-  assertive: "",
+export interface Announcement {
+  id: number;
+  text: string;
+}
+
+/** What a screen reader is told, in two live regions of the shell; the newest last. */
+export const announcements = createStore<Record<Politeness, readonly Announcement[]>>(() => ({
+  polite: [],
+  assertive: [],
 }));
 
-let flip = false;
+const kept = 4;
+let count = 0;
 
+/** Tells a sentence. It is added to those before, so that none is lost when several come at once. */
 export function announce(sentence: string, politeness: Politeness = "polite"): void {
-  // The same sentence twice would not be read again without a difference.
-  flip = !flip;
-  announcements.setState({ [politeness]: flip ? sentence : `${sentence}\u00a0` });
+  count++;
+  const next: Announcement = { id: count, text: sentence };
+  announcements.setState((s) => ({ [politeness]: [...s[politeness], next].slice(-kept) }));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { server, spec, status } from "@/test/fixtures";
+import { server, spec } from "@/test/fixtures";
 import { formatBytes, formatMillis } from "./format";
 import { argumentRows, parseJson } from "./json";
 import { problemSentence, validate } from "./schema";
@@ -20,7 +20,7 @@ describe("status words", () => {
 
   it("counts down to the next attempt", () => {
     const now = Date.parse("2026-03-02T10:00:00Z");
-    const s = status("reconnecting", { retryAt: "2026-03-02T10:00:04Z", attempt: 2, message: "lost" });
+    const s = server("s", "reconnecting", { retryAt: "2026-03-02T10:00:04Z", attempt: 2, message: "lost" });
     expect(serverSentence(s, now).replace(/\s/g, " ")).toBe("Reconnecting in 4 s (attempt 2)");
   });
 });

@@ -1,6 +1,6 @@
 import type { ServerSpec, ServerView, Transport } from "@/api/types";
 import { commandLine } from "./shell-words";
-import { needsAttention } from "./status";
+import { needsAttention, type SeenServer } from "./status";
 
 export type ServerFilter = "all" | "on" | "attention" | "off";
 
@@ -12,7 +12,10 @@ export const transportNames: Record<Transport, string> = {
   sse: "SSE",
 };
 
-export function matchesFilter(server: ServerView, filter: ServerFilter): boolean {
+/** A server as the lists show it. */
+export type ListedServer = ServerView & SeenServer;
+
+export function matchesFilter(server: ListedServer, filter: ServerFilter): boolean {
   switch (filter) {
     case "all":
       return true;
@@ -21,25 +24,25 @@ export function matchesFilter(server: ServerView, filter: ServerFilter): boolean
     case "off":
       return server.spec.disabled === true || server.status.state === "off";
     case "attention":
-      return needsAttention(server.status.state);
+      return needsAttention(server);
   }
 }
 
 /** Keeps what matches. By "attention", what needs a person comes first; else the order of tools.json stays. */
 export function arrange(
-  servers: readonly ServerView[],
+  servers: readonly ListedServer[],
   filter: ServerFilter,
   search: string,
   sort: ServerSort = "attention",
-): ServerView[] {
+): ListedServer[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   const kept = servers.filter((s) => {
     if (!matchesFilter(s, filter)) return false;
     const text = `${s.spec.name} ${target(s.spec)} ${s.status.serverTitle ?? ""}`.toLowerCase();
     return words.every((w) => text.includes(w));
   });
-  const rank = (s: ServerView) => (needsAttention(s.status.state) ? 0 : 1);
-  const by: Record<ServerSort, (a: ServerView, b: ServerView) => number> = {
+  const rank = (s: ListedServer) => (needsAttention(s) ? 0 : 1);
+  const by: Record<ServerSort, (a: ListedServer, b: ListedServer) => number> = {
     attention: (a, b) => rank(a) - rank(b),
     name: (a, b) => a.spec.name.localeCompare(b.spec.name),
     tools: (a, b) => b.status.toolCount - a.status.toolCount,

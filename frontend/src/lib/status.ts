@@ -1,5 +1,5 @@
-import type { CallStatus, RunCall, ServerState, ServerStatus } from "@/api/types";
-import { formatElapsed } from "./format";
+import type { CallStatus, RunCall, ServerState, ServerView } from "@/api/types";
+import { formatElapsed, plural } from "./format";
 
 export type Tone = "neutral" | "info" | "success" | "warning" | "danger";
 
@@ -7,6 +7,9 @@ export type Tone = "neutral" | "info" | "success" | "warning" | "danger";
 export type Shape =
   | "hollow"
   | "half"
+  | "dotted"
+  | "diff"
+  | "power"
   | "arrow"
   | "ring"
   | "filled"
@@ -29,13 +32,35 @@ export interface StateLook {
   live: boolean;
 }
 
-export const serverLooks: Record<ServerState, StateLook> = {
+/** A server with what the page knows beside its status. */
+export interface SeenServer extends Pick<ServerView, "status"> {
+  /** How many of its tools changed since they were allowed. */
+  changed?: number;
+}
+
+/** What a server's row tells: its state, or what is doubtful though that is well. */
+export type Condition = ServerState | "verifying" | "outdated" | "changed";
+
+export function condition({ status, changed }: SeenServer): Condition {
+  if (status.state === "connected" && status.flag) return status.flag;
+  const quiet = status.state === "connected" || status.state === "on_demand";
+  return quiet && changed ? "changed" : status.state;
+}
+
+export function lookOf(server: SeenServer): StateLook {
+  return serverLooks[condition(server)];
+}
+
+export const serverLooks: Record<Condition, StateLook> = {
   off: { word: "Off", shape: "hollow", tone: "neutral", live: false },
   on_demand: { word: "On demand", shape: "half", tone: "neutral", live: false },
   installing: { word: "Installing", shape: "arrow", tone: "info", live: true },
   starting: { word: "Starting", shape: "ring", tone: "info", live: true },
   negotiating: { word: "Connecting", shape: "ring", tone: "info", live: true },
   connected: { word: "Connected", shape: "filled", tone: "success", live: false },
+  verifying: { word: "Unverified", shape: "dotted", tone: "neutral", live: false },
+  outdated: { word: "Settings changed", shape: "power", tone: "warning", live: false },
+  changed: { word: "Changed", shape: "diff", tone: "warning", live: false },
   needs_sign_in: { word: "Needs sign-in", shape: "key", tone: "warning", live: false },
   signing_in: { word: "Authorising", shape: "key", tone: "info", live: true },
   needs_values: { word: "Needs values", shape: "pencil", tone: "warning", live: false },
@@ -44,7 +69,9 @@ export const serverLooks: Record<ServerState, StateLook> = {
   crash_loop: { word: "Crash loop", shape: "triangle-x", tone: "danger", live: false },
 };
 
-const attention: ReadonlySet<ServerState> = new Set([
+const attention: ReadonlySet<Condition> = new Set([
+  "outdated",
+  "changed",
   "needs_sign_in",
   "needs_values",
   "reconnecting",
@@ -52,13 +79,23 @@ const attention: ReadonlySet<ServerState> = new Set([
   "crash_loop",
 ]);
 
-export function needsAttention(state: ServerState): boolean {
-  return attention.has(state);
+export function needsAttention(server: SeenServer): boolean {
+  return attention.has(condition(server));
 }
 
 /** The sentence of truth under a server's name. The server's own message wins. */
-export function serverSentence(status: ServerStatus, now = Date.now()): string {
-  if (status.state === "off") return "Off";
+export function serverSentence(server: SeenServer, now = Date.now()): string {
+  const { status, changed = 0 } = server;
+  switch (condition(server)) {
+    case "off":
+      return "Off";
+    case "verifying":
+      return "Checking after sleep…";
+    case "outdated":
+      return "A secret that it uses has another value. Reconnect to apply your changes.";
+    case "changed":
+      return `${plural(changed, "tool")} changed since you allowed ${changed === 1 ? "it" : "them"}`;
+  }
   if (status.state === "reconnecting" && status.retryAt) {
     const left = new Date(status.retryAt).getTime() - now;
     const attempt = status.attempt ? ` (attempt ${status.attempt})` : "";

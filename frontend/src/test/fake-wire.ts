@@ -185,6 +185,7 @@ export function fakeWire(state: FakeState = emptyState()): FakeWire {
       })),
     }),
     "mcp:findConfigs": () => ({ files: [] }),
+    "mcp:getProcesses": () => ({ processes: [] }),
     "mcp:getExportFormats": () => ({
       formats: [{ id: "cursor", name: "Cursor", where: "~/.cursor/mcp.json" }],
     }),

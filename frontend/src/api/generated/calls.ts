@@ -65,6 +65,7 @@ import type {
   SecretsView,
   SendInput,
   SendOutput,
+  ServerProcesses,
   ServerView,
   ServersView,
   SetApprovalInput,
@@ -119,6 +120,9 @@ export const mcp = {
   /** mcp:getLog */
   getLog: (input: LogInput, options?: CallOptions): Promise<LogView> =>
     call<LogView>("mcp:getLog", "McpGetLog", input, options),
+  /** mcp:getProcesses */
+  getProcesses: (input: NameInput, options?: CallOptions): Promise<ServerProcesses> =>
+    call<ServerProcesses>("mcp:getProcesses", "McpGetProcesses", input, options),
   /** mcp:getPrompts */
   getPrompts: (input: NameInput, options?: CallOptions): Promise<Prompts> =>
     call<Prompts>("mcp:getPrompts", "McpGetPrompts", input, options),

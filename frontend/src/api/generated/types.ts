@@ -1126,6 +1126,20 @@ export interface Principal {
 // From core/principal.go
 export type PrincipalKind = "agent" | "cli" | "gateway" | "rest" | "server" | "window";
 
+// From core/process.go
+/**
+ * Process is one process of the operating system that belongs to a server: the
+ * program that was started, or one that it started itself.
+ */
+export interface Process {
+    pid: number;
+    parentPid: number;
+    command: string; // the command line, secrets masked; "" if the system does not tell
+    memoryKb: number; // resident, in 1024 bytes; 0 if the system does not tell
+    cpuMillis: number; // of all its threads since it started, in milliseconds
+    startedAt: string; // RFC 3339; "" if the system does not tell
+}
+
 // From core/feature.go
 /**
  * Prompt is a message or more that a server prepares for a person (MCP
@@ -1681,6 +1695,9 @@ export interface ServerAuth {
     dpop?: boolean; // RFC 9449, also where it is not demanded
 }
 
+// From core/server.go
+export type ServerFlag = "" | "outdated" | "verifying";
+
 // From wire/servers.go
 /**
  * ServerInput is a value that a person is asked for.
@@ -1691,6 +1708,18 @@ export interface ServerInput {
     description?: string;
     secret: boolean;
     required: boolean;
+}
+
+// From wire/processes.go
+/**
+ * ServerProcesses are the processes of a server on this computer.
+ */
+export interface ServerProcesses {
+    processes: Process[]; // parents first
+    /**
+     * RunsElsewhere is the address of a server that Patchbay did not start; "" for one that it does.
+     */
+    runsElsewhere?: string;
 }
 
 // From wire/servers.go
@@ -1809,6 +1838,10 @@ export interface ServerStatus {
      */
     detail?: string;
     fix?: Fix;
+    /**
+     * Flag is set in the state connected only.
+     */
+    flag?: ServerFlag;
     since: string; // RFC 3339, of the state
     /**
      * VerifiedAt is the time of the last successful exchange, RFC 3339; "" if there was none.

@@ -33,9 +33,10 @@ export function NewChatRoute() {
   const input = useRef<HTMLTextAreaElement>(null);
   const { search } = useWhere();
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once; the dialog gives the focus back itself
   useEffect(() => {
     if (!search.tools) input.current?.focus();
-  }, [search.tools]);
+  }, []);
 
   const onSend = async (text: string) => {
     setDraft("new", "");

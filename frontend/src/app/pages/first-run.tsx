@@ -6,7 +6,7 @@ import { modelLabel } from "@/features/models";
 import { useServerActions, useServers } from "@/features/servers";
 import { useUpdateSettings } from "@/features/settings";
 import { plural } from "@/lib/format";
-import { type StateLook, serverLooks, serverSentence } from "@/lib/status";
+import { lookOf, type StateLook, serverSentence } from "@/lib/status";
 import { useCurrentChat } from "../use-current-chat";
 import { useExamples } from "../use-examples";
 import { useNav } from "../use-nav";
@@ -67,13 +67,13 @@ export function FirstRun({ onPropose }: { onPropose: (text: string) => void }) {
           }
         />
         <Step
-          look={live.length > 0 ? on : tried ? serverLooks[tried.status.state] : off}
+          look={live.length > 0 ? on : tried ? lookOf(tried) : off}
           title="A server"
           text={
             live.length > 0
               ? `${plural(live.length, "server")} connected, ${plural(tools, "tool")}.`
               : tried
-                ? `${tried.spec.name}: ${serverSentence(tried.status)}`
+                ? `${tried.spec.name}: ${serverSentence(tried)}`
                 : "Paste an MCP server's configuration, or begin with the demo server that is built in."
           }
           action={

@@ -7,7 +7,7 @@ import { conversationTitle, useConversations } from "@/features/chat";
 import { useServers, useServersStore } from "@/features/servers";
 import { useUpdateSettings } from "@/features/settings";
 import { modName } from "@/lib/platform";
-import { serverLooks } from "@/lib/status";
+import { lookOf } from "@/lib/status";
 import { useLayout } from "../shell/layout-store";
 import { useNav } from "../use-nav";
 import { type ActionId, keysOf } from "./shortcuts";
@@ -95,7 +95,7 @@ function Palette({ close }: { close: () => void }) {
                 value={`server ${s.spec.name}`}
                 onSelect={pick(() => nav.openTools("mcp", s.spec.name))}
               >
-                <StatusIcon look={serverLooks[s.status.state]} />
+                <StatusIcon look={lookOf(s)} />
                 <span className="truncate font-mono text-xs">{s.spec.name}</span>
               </Item>
             ))}

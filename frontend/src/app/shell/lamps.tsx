@@ -1,25 +1,25 @@
 import { StatusIcon } from "@/components/status-icon";
 import { Tip } from "@/components/ui/tooltip";
-import { useServers } from "@/features/servers";
-import { serverLooks, serverSentence } from "@/lib/status";
+import { lookOf, serverSentence } from "@/lib/status";
+import { useListedServers } from "../use-listed-servers";
 
 const most = 8;
 
 /** The live servers as a row of small lamps. */
 export function Lamps({ onOpen }: { onOpen: (name?: string) => void }) {
-  const servers = (useServers().data ?? []).filter((s) => s.status.state !== "off");
+  const servers = (useListedServers() ?? []).filter((s) => s.status.state !== "off");
   if (servers.length === 0) return null;
   const shown = servers.slice(0, most);
   return (
     <div role="group" aria-label="Servers" className="flex items-center max-sm:hidden">
       {shown.map((s) => {
-        const look = serverLooks[s.status.state];
+        const look = lookOf(s);
         return (
           <Tip
             key={s.spec.name}
             text={
               <>
-                <span className="font-mono">{s.spec.name}</span>: {serverSentence(s.status)}
+                <span className="font-mono">{s.spec.name}</span>: {serverSentence(s)}
               </>
             }
           >

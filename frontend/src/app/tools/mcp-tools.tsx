@@ -1,6 +1,6 @@
 import { ChevronLeft, RefreshCw } from "lucide-react";
-import { type RefObject, useEffect, useMemo } from "react";
-import type { ServerView, ToolView } from "@/api/types";
+import { type RefObject, useEffect, useMemo, useState } from "react";
+import type { ToolView } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastDone, toastError, toastUndo } from "@/components/toast";
 import { IconButton } from "@/components/ui/button";
@@ -18,14 +18,23 @@ import {
   useServersStore,
 } from "@/features/servers";
 import { useSettings } from "@/features/settings";
-import { ApprovalBulk, ApprovalSelect, ToolList, toolKey, useToolsStore } from "@/features/tools";
+import {
+  ApprovalBulk,
+  ApprovalSelect,
+  ReviewChanged,
+  ToolList,
+  toolKey,
+  useToolsStore,
+} from "@/features/tools";
 import { cn } from "@/lib/cn";
 import { pretty } from "@/lib/json";
+import { arrange, type ListedServer } from "@/lib/servers";
 import { meter } from "@/lib/tokens";
+import { focusComposer } from "../focus";
 import { useNav, useWhere } from "../use-nav";
 
 interface McpToolsProps {
-  servers?: readonly ServerView[];
+  servers?: readonly ListedServer[];
   server?: string;
   tool?: string;
   catalog: readonly ToolView[];
@@ -62,6 +71,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       model,
     );
   }, [catalog, servers, model]);
+  const [reviewing, setReviewing] = useState(false);
 
   // A server that is asked for by name shows itself; the add flow keeps its rows.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a tool of the same server counts too
@@ -94,22 +104,32 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
     setDraft(draftId, before ? `${before.trimEnd()}\n\n${text}` : text);
     if (where.conversationId) nav.closeTools();
     else nav.newChat();
+    setTimeout(focusComposer); // the dialog gives the focus to what opened it first
   };
   const report = { onError: (e: unknown) => toastError(e) };
   const toggle = (name: string, enabled: boolean) => actions.setEnabled.mutate({ name, enabled }, report);
-  const remove = (name: string) =>
+  const remove = (name: string) => {
+    const { filter, search, sort } = useServersStore.getState();
+    const order = arrange(servers, filter, search, sort).map((s) => s.spec.name);
+    const at = order.indexOf(name);
+    const next = order[at + 1] ?? order[at - 1];
     actions.remove.mutate(name, {
       onSuccess: (out) => {
-        if (name === server) nav.openTools("mcp");
+        if (name === current?.spec.name) nav.openTools("mcp", next);
+        set({ focusRow: next });
         toastUndo(`${name} removed`, () =>
           actions.restore.mutate(out.undoId, {
-            onSuccess: () => nav.openTools("mcp", name),
+            onSuccess: () => {
+              nav.openTools("mcp", name);
+              set({ focusRow: name });
+            },
             onError: report.onError,
           }),
         );
       },
       onError: report.onError,
     });
+  };
   const toggleTools = (name: string, tools: string[], enabled: boolean) =>
     actions.setToolsEnabled.mutate(
       { name, tools, enabled },
@@ -239,6 +259,7 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
         set({ tab: "tools" });
         nav.openTools("mcp", current.spec.name, tool);
       }}
+      onReview={() => setReviewing(true)}
       onToggle={(on) => toggle(current.spec.name, on)}
       onReconnect={() => actions.reconnect.mutate(current.spec.name, report)}
       onDisconnect={() => actions.disconnect.mutate(current.spec.name, report)}
@@ -285,6 +306,15 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
         />
       </div>
       <div className={cn("min-h-0 min-w-0 flex-1", !(adding || server) && "max-md:hidden")}>{pane}</div>
+      {reviewing && (
+        <ReviewChanged
+          tools={tools}
+          onClose={() => {
+            setReviewing(false);
+            set({ focusRow: current?.spec.name });
+          }}
+        />
+      )}
     </div>
   );
 }

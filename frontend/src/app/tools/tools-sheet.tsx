@@ -2,13 +2,14 @@ import { X } from "lucide-react";
 import { type PointerEvent, useCallback, useEffect, useRef } from "react";
 import { IconButton } from "@/components/ui/button";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
-import { useServers, useServersStore } from "@/features/servers";
+import { useServersStore } from "@/features/servers";
 import { ConfigBanner } from "@/features/settings";
 import { CustomTools, useCustomTools, useTools, useToolsStore } from "@/features/tools";
 import { isMod, modName } from "@/lib/platform";
 import { Approvals } from "../approvals";
 import { useLayout } from "../shell/layout-store";
 import { useSheetLayout } from "../shell/use-sheet-layout";
+import { useListedServers } from "../use-listed-servers";
 import { useNav, useWhere } from "../use-nav";
 import { McpTools } from "./mcp-tools";
 
@@ -24,7 +25,7 @@ interface ToolsSheetProps {
 export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
   const nav = useNav();
   const { conversationId } = useWhere();
-  const servers = useServers().data;
+  const servers = useListedServers();
   const custom = useCustomTools().data;
   const catalog = useTools().data;
   const { sheetWidth, set } = useLayout();
@@ -41,7 +42,10 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
     const el = sheet.current;
     if (el && !el.contains(before)) el.focus({ preventScroll: true });
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+      // What opened it may be gone by now, as an entry of the palette is, or be no more than the page.
+      const opener = before instanceof HTMLElement && before.isConnected && before !== document.body;
+      const back = opener ? before : document.querySelector<HTMLElement>('[data-testid="tools-button"]');
+      back?.focus({ preventScroll: true });
     };
   }, []);
 

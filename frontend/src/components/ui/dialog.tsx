@@ -13,6 +13,8 @@ interface DialogProps {
   className?: string;
 }
 
+const focusable = "button, input, select, textarea, a[href], [tabindex='0']";
+
 export function Dialog({ open, onOpenChange, title, description, children, className }: DialogProps) {
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
@@ -20,8 +22,16 @@ export function Dialog({ open, onOpenChange, title, description, children, class
         <Primitive.Overlay className="fixed inset-0 z-40 animate-appear bg-ink/30 dark:bg-sunken/70" />
         <Primitive.Content
           aria-describedby={description ? undefined : ""}
+          onOpenAutoFocus={(e) => {
+            // A dialog without controls begins at itself: the tooltip of its Close would take the first Escape.
+            const box = e.currentTarget as HTMLElement;
+            if (!box.querySelector(`:is(${focusable}):not([data-close])`)) {
+              e.preventDefault();
+              box.focus();
+            }
+          }}
           className={cn(
-            "-translate-x-1/2 fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[min(520px,calc(100vw-32px))] animate-appear flex-col overflow-hidden rounded-lg border border-line bg-surface shadow-float",
+            "-translate-x-1/2 fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[min(520px,calc(100vw-32px))] animate-appear flex-col overflow-hidden rounded-lg border border-line bg-surface shadow-float outline-none",
             className,
           )}
         >
@@ -38,7 +48,7 @@ export function Dialog({ open, onOpenChange, title, description, children, class
           {children}
           {/* Last, so that a dialog does not begin at its Close, whose tooltip would take the first Escape. */}
           <Primitive.Close asChild>
-            <IconButton label="Close" size="icon-sm" className="absolute top-3 right-3">
+            <IconButton data-close label="Close" size="icon-sm" className="absolute top-3 right-3">
               <X />
             </IconButton>
           </Primitive.Close>

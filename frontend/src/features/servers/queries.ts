@@ -112,6 +112,17 @@ export function useExportFormats() {
   });
 }
 
+/** What runs for a server now; asked anew while somebody looks. */
+export function useProcesses(name: string) {
+  return useQuery({
+    queryKey: keys.servers.processes(name),
+    queryFn: ({ signal }) => mcp.getProcesses({ name }, { signal }),
+    staleTime: 0,
+    gcTime: 0,
+    refetchInterval: 2000,
+  });
+}
+
 export function exportServer(name: string, format: string) {
   return mcp.exportServer({ name, format });
 }

@@ -23,12 +23,24 @@ interface ServersState {
   edits: Readonly<Record<string, ServerSpec>>;
   /** The field of the settings that takes the focus next, such as "url" or "env.KEY". */
   field?: string;
+  /** The server whose row takes the focus as soon as it stands in the list. */
+  focusRow?: string;
   setEdit(name: string, spec: ServerSpec | undefined): void;
   set(
     change: Partial<
       Pick<
         ServersState,
-        "search" | "filter" | "tab" | "sort" | "adding" | "step" | "text" | "rows" | "rowsOf" | "field"
+        | "search"
+        | "filter"
+        | "tab"
+        | "sort"
+        | "adding"
+        | "step"
+        | "text"
+        | "rows"
+        | "rowsOf"
+        | "field"
+        | "focusRow"
       >
     >,
   ): void;

@@ -1,5 +1,6 @@
 export { ApprovalBulk, ApprovalSelect } from "./components/approval-select";
 export { CustomTools } from "./components/custom-tools";
+export { ReviewChanged } from "./components/review-changed";
 export { ToolList } from "./components/tool-list";
 export { toolKey } from "./lib/keys";
 export { useCustomTools, useOfferable, useTools } from "./queries";

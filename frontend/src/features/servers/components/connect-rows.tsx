@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/button";
 import { useNow } from "@/components/use-now";
 import { cn } from "@/lib/cn";
 import { transportNames } from "@/lib/servers";
-import { needsAttention, type StateLook, serverLooks, serverSentence } from "@/lib/status";
+import { lookOf, needsAttention, type StateLook, serverSentence } from "@/lib/status";
 import { type ReviewRow, willSave } from "../lib/review";
 
 const saving: StateLook = { word: "Saving", shape: "ring", tone: "info", live: true };
@@ -25,17 +25,16 @@ export function ConnectRows({ rows, servers, onOpen }: ConnectRowsProps) {
   return (
     <ul className="grid grid-cols-1 gap-2" aria-label="Servers that were added">
       {rows.map((row) => {
-        const view = servers.find((s) => s.spec.name === row.spec.name);
-        const status = row.state === "saved" ? view?.status : undefined;
+        const view = row.state === "saved" ? servers.find((s) => s.spec.name === row.spec.name) : undefined;
         const look = !willSave(row)
           ? skipped
           : row.state === "failed"
             ? notAdded
-            : status
-              ? serverLooks[status.state]
+            : view
+              ? lookOf(view)
               : saving;
         const sentence =
-          row.state === "failed" ? messageOf(row.error) : status ? serverSentence(status, now) : look.word;
+          row.state === "failed" ? messageOf(row.error) : view ? serverSentence(view, now) : look.word;
         return (
           <li
             key={row.key}
@@ -59,7 +58,7 @@ export function ConnectRows({ rows, servers, onOpen }: ConnectRowsProps) {
             </div>
             {row.state === "saved" && (
               <Button size="sm" onClick={() => onOpen(row.spec.name)}>
-                {status && needsAttention(status.state) ? "Look" : "Open"}
+                {view && needsAttention(view) ? "Look" : "Open"}
               </Button>
             )}
           </li>

@@ -14,10 +14,9 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import type { Activity } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { TextBlock } from "@/components/json-view";
-import { toastDone, toastError } from "@/components/toast";
+import { copyAndTell, toastError } from "@/components/toast";
 import { Button, IconButton } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
-import { copyText } from "@/lib/clipboard";
 import { cn } from "@/lib/cn";
 import { formatBytes, formatMillis } from "@/lib/format";
 import { pretty, prettyText } from "@/lib/json";
@@ -93,11 +92,7 @@ export function ServerActivity({ name, onReplay }: ServerActivityProps) {
         <IconButton
           size="icon-sm"
           label="Copy what is shown as JSON, without secrets"
-          onClick={() =>
-            void copyText(pretty(shown)).then(
-              (ok) => ok && toastDone(`Copied ${shown.length} entries, without secrets`),
-            )
-          }
+          onClick={() => void copyAndTell(pretty(shown), `Copied ${shown.length} entries, without secrets`)}
         >
           <Copy />
         </IconButton>
@@ -277,12 +272,7 @@ function Entry({ entry: a, open, onOpen, onReplay }: EntryProps) {
               <Button size="sm" onClick={() => onReplay(replay)}>
                 <RotateCcw /> Call again…
               </Button>
-              <Button
-                size="sm"
-                onClick={() =>
-                  void copyText(commandOf(replay)).then((ok) => ok && toastDone("Copied as a command"))
-                }
-              >
+              <Button size="sm" onClick={() => void copyAndTell(commandOf(replay), "Copied as a command")}>
                 <Copy /> Copy as a command
               </Button>
             </div>

@@ -1,4 +1,5 @@
 import {
+  Activity,
   Copy,
   Ellipsis,
   FlaskConical,
@@ -14,7 +15,7 @@ import { CallError, type ServerView, type TestReport } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { TextBlock } from "@/components/json-view";
 import { StatusIcon } from "@/components/status-icon";
-import { toastDone, toastError } from "@/components/toast";
+import { copyAndTell, toastError } from "@/components/toast";
 import { Badge, toneText } from "@/components/ui/badge";
 import { Button, IconButton } from "@/components/ui/button";
 import { Menu, MenuContent, MenuItem, MenuSeparator, MenuTrigger, useAfterMenu } from "@/components/ui/menu";
@@ -22,24 +23,26 @@ import { Switch } from "@/components/ui/switch";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
 import { Tip } from "@/components/ui/tooltip";
 import { useNow } from "@/components/use-now";
-import { mainAction, type ServerAction } from "@/lib/actions";
-import { copyText, openOutside } from "@/lib/clipboard";
+import { mainAction, otherAction, type ServerAction } from "@/lib/actions";
+import { canChoose, chooseFile, chooseFolder } from "@/lib/choose";
+import { openOutside } from "@/lib/clipboard";
 import { cn } from "@/lib/cn";
 import { formatAgo, formatElapsed, formatMillis, millisSince, plural } from "@/lib/format";
-import { target, transportNames } from "@/lib/servers";
-import { needsAttention, serverLooks, serverSentence } from "@/lib/status";
+import { type ListedServer, target, transportNames } from "@/lib/servers";
+import { lookOf, needsAttention, serverSentence } from "@/lib/status";
 import type { Replay } from "../lib/activity";
 import { installPage } from "../lib/install";
 import { exportServer, testServer } from "../queries";
 import { type DetailTab, useServersStore } from "../store";
 import { ExportDialog } from "./export-dialog";
+import { ProcessesDialog } from "./processes-dialog";
 import { ServerActivity } from "./server-activity";
 import { ServerSettings } from "./server-settings";
 import { SignInPanel, useSignIn } from "./sign-in";
 import { TestReportView } from "./test-report";
 
 interface ServerDetailsProps {
-  server: ServerView;
+  server: ListedServer;
   toolCount: number;
   toolsPanel: ReactNode;
   /** Undefined where the server has none. */
@@ -53,6 +56,8 @@ interface ServerDetailsProps {
   onRemove: () => void;
   onSave: (server: ServerView["spec"]) => Promise<unknown>;
   onReplay: (replay: Replay) => void;
+  /** Shows what changed of its tools. */
+  onReview: () => void;
 }
 
 export function ServerDetails(props: ServerDetailsProps) {
@@ -70,23 +75,29 @@ export function ServerDetails(props: ServerDetailsProps) {
     onRemove,
     onSave,
     onReplay,
+    onReview,
   } = props;
   const { spec, status } = server;
   const chosen = useServersStore((s) => s.tab);
   const gone = (chosen === "resources" && !resourcesPanel) || (chosen === "prompts" && !promptsPanel);
   const tab = gone ? "tools" : chosen;
   const set = useServersStore((s) => s.set);
-  const look = serverLooks[status.state];
+  const look = lookOf(server);
   const now = useNow(look.live || status.state === "connected", look.live ? 1000 : 10_000);
   const test = useTest(server);
   const busy = status.state === "starting" || status.state === "installing" || status.state === "negotiating";
 
   const help = installPage(spec.command);
-  const action = mainAction(server, help !== undefined);
+  const action = mainAction(server, help !== undefined, canChoose());
+  const other = otherAction(server, help !== undefined, canChoose());
 
-  const [exporting, setExporting] = useState(false);
+  const [dialog, setDialog] = useState<"export" | "processes">();
   const signIn = useSignIn(spec.name);
   const menu = useAfterMenu();
+  const put = (place: "command" | "cwd", choice: Promise<string>) =>
+    void choice
+      .then((path) => (path ? onSave({ ...spec, [place]: path }) : undefined))
+      .catch((err: unknown) => toastError(err));
   const act = ({ kind, field }: ServerAction) => {
     switch (kind) {
       case "turn_on":
@@ -97,6 +108,12 @@ export function ServerDetails(props: ServerDetailsProps) {
         return signIn.start();
       case "show_log":
         return set({ tab: "activity" });
+      case "review":
+        return onReview();
+      case "choose_file":
+        return put("command", chooseFile(`The program of ${spec.name}`));
+      case "choose_folder":
+        return put("cwd", chooseFolder(`The working folder of ${spec.name}`));
       case "install":
         return openOutside(help ?? "");
       case "settings":
@@ -174,14 +191,17 @@ export function ServerDetails(props: ServerDetailsProps) {
                 <MenuItem
                   onSelect={() =>
                     void exportServer(spec.name, "patchbay")
-                      .then((out) => copyText(out.text))
-                      .then((ok) => ok && toastDone("Copied as JSON, without secrets"), toastError)
+                      .then((out) => copyAndTell(out.text, "Copied as JSON, without secrets"))
+                      .catch((err: unknown) => toastError(err))
                   }
                 >
                   <Copy /> Copy as JSON
                 </MenuItem>
-                <MenuItem onSelect={() => menu.later(() => setExporting(true))}>
+                <MenuItem onSelect={() => menu.later(() => setDialog("export"))}>
                   <Share /> Export to…
+                </MenuItem>
+                <MenuItem onSelect={() => menu.later(() => setDialog("processes"))}>
+                  <Activity /> View processes
                 </MenuItem>
                 {spec.transport !== "stdio" && (
                   <MenuItem onSelect={() => void signIn.forget()}>
@@ -206,8 +226,8 @@ export function ServerDetails(props: ServerDetailsProps) {
             data-testid="server-sentence"
           >
             <span className="font-medium">{look.word}</span>
-            {serverSentence(status, now) !== look.word && (
-              <span className="text-ink-2">: {serverSentence(status, now)}</span>
+            {serverSentence(server, now) !== look.word && (
+              <span className="text-ink-2">: {serverSentence(server, now)}</span>
             )}
             {look.live && status.state !== "reconnecting" && (
               <span className="nums text-ink-3">, {formatElapsed(millisSince(status.since, now))}</span>
@@ -216,11 +236,16 @@ export function ServerDetails(props: ServerDetailsProps) {
           {action && !signIn.pending && (
             <Button
               size="sm"
-              variant={needsAttention(status.state) ? "primary" : "secondary"}
+              variant={needsAttention(server) ? "primary" : "secondary"}
               data-testid="main-action"
               onClick={() => act(action)}
             >
               {action.label}
+            </Button>
+          )}
+          {other && (
+            <Button size="sm" data-testid="other-action" onClick={() => act(other)}>
+              {other.label}
             </Button>
           )}
         </div>
@@ -255,7 +280,7 @@ export function ServerDetails(props: ServerDetailsProps) {
             confirmed them since.
           </p>
         )}
-        {needsAttention(status.state) && status.detail && (
+        {needsAttention(server) && status.detail && (
           <TextBlock label="Details" text={status.detail} className="max-h-32" />
         )}
         {test.running && (
@@ -280,7 +305,8 @@ export function ServerDetails(props: ServerDetailsProps) {
           {t.panel}
         </TabPanel>
       ))}
-      {exporting && <ExportDialog name={spec.name} onClose={() => setExporting(false)} />}
+      {dialog === "export" && <ExportDialog name={spec.name} onClose={() => setDialog(undefined)} />}
+      {dialog === "processes" && <ProcessesDialog name={spec.name} onClose={() => setDialog(undefined)} />}
     </Tabs>
   );
 }

@@ -1,6 +1,5 @@
 import { ArrowDownWideNarrow, Plus, Search } from "lucide-react";
-import { type KeyboardEvent, type RefObject, useMemo } from "react";
-import type { ServerView } from "@/api/types";
+import { type KeyboardEvent, type RefObject, useEffect, useMemo, useRef } from "react";
 import { StatusIcon } from "@/components/status-icon";
 import { Badge, toneText } from "@/components/ui/badge";
 import { Button, IconButton } from "@/components/ui/button";
@@ -10,8 +9,15 @@ import { Switch } from "@/components/ui/switch";
 import { useNow } from "@/components/use-now";
 import { cn } from "@/lib/cn";
 import { modName } from "@/lib/platform";
-import { arrange, matchesFilter, type ServerFilter, type ServerSort, transportNames } from "@/lib/servers";
-import { serverLooks, serverSentence } from "@/lib/status";
+import {
+  arrange,
+  type ListedServer,
+  matchesFilter,
+  type ServerFilter,
+  type ServerSort,
+  transportNames,
+} from "@/lib/servers";
+import { lookOf, serverSentence } from "@/lib/status";
 import { useServersStore } from "../store";
 
 const filters: { value: ServerFilter; label: string }[] = [
@@ -28,7 +34,7 @@ const sorts: Record<ServerSort, string> = {
 };
 
 interface ServerListProps {
-  servers: readonly ServerView[];
+  servers: readonly ListedServer[];
   selected?: string;
   searchRef: RefObject<HTMLInputElement | null>;
   /** What all tools together cost: "64 tools, about 21,400 tokens". */
@@ -45,6 +51,14 @@ export function ServerList(props: ServerListProps) {
   const { search, filter, sort, set } = useServersStore();
   const shown = useMemo(() => arrange(servers, filter, search, sort), [servers, filter, search, sort]);
   const now = useNow(shown.some((s) => s.status.state === "reconnecting"));
+
+  const list = useRef<HTMLUListElement>(null);
+  const focusRow = useServersStore((s) => s.focusRow);
+  useEffect(() => {
+    if (!focusRow || !shown.some((s) => s.spec.name === focusRow)) return;
+    list.current?.querySelector<HTMLElement>(`[data-server="${CSS.escape(focusRow)}"] [data-open]`)?.focus();
+    set({ focusRow: undefined });
+  }, [focusRow, shown, set]);
 
   const onKeyDown = (e: KeyboardEvent<HTMLElement>) => {
     const row = (e.target as HTMLElement).closest<HTMLElement>("[data-server]");
@@ -136,9 +150,14 @@ export function ServerList(props: ServerListProps) {
           </Menu>
         </div>
       </div>
-      <ul className="min-h-0 flex-1 overflow-y-auto p-1.5" aria-label="Servers" onKeyDown={onKeyDown}>
+      <ul
+        ref={list}
+        className="min-h-0 flex-1 overflow-y-auto p-1.5"
+        aria-label="Servers"
+        onKeyDown={onKeyDown}
+      >
         {shown.map((s) => {
-          const look = serverLooks[s.status.state];
+          const look = lookOf(s);
           const name = s.spec.name;
           const current = name === selected;
           return (
@@ -171,7 +190,7 @@ export function ServerList(props: ServerListProps) {
                       look.tone === "success" || look.tone === "neutral" ? "text-ink-2" : toneText[look.tone],
                     )}
                   >
-                    {serverSentence(s.status, now)}
+                    {serverSentence(s, now)}
                   </span>
                 </span>
               </button>

@@ -1,8 +1,11 @@
-import { Plus, X } from "lucide-react";
+import { FolderOpen, Plus, X } from "lucide-react";
+import type { ReactNode } from "react";
 import type { ServerSpec, Transport } from "@/api/types";
+import { toastError } from "@/components/toast";
 import { Button, IconButton } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { Input, NativeSelect } from "@/components/ui/input";
+import { canChoose, chooseFile, chooseFolder } from "@/lib/choose";
 import { AuthEditor } from "./auth-editor";
 import { KeyRows } from "./key-rows";
 import { LimitsEditor } from "./limits-editor";
@@ -52,12 +55,18 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
         <>
           <Field place="command" label="Command">
             {(ids) => (
-              <Input
-                {...ids}
-                className="font-mono text-xs"
-                value={spec.command ?? ""}
-                onChange={(e) => set({ command: e.target.value })}
-              />
+              <Chosen
+                label="Choose the program…"
+                choose={() => chooseFile("The program of the server")}
+                onChoose={(command) => set({ command })}
+              >
+                <Input
+                  {...ids}
+                  className="min-w-0 flex-1 font-mono text-xs"
+                  value={spec.command ?? ""}
+                  onChange={(e) => set({ command: e.target.value })}
+                />
+              </Chosen>
             )}
           </Field>
           <ArgRows args={spec.args ?? []} onChange={(args) => set({ args })} />
@@ -70,12 +79,18 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
           />
           <Field place="cwd" label="Working folder" hint="Empty means your home folder.">
             {(ids) => (
-              <Input
-                {...ids}
-                className="font-mono text-xs"
-                value={spec.cwd ?? ""}
-                onChange={(e) => set({ cwd: e.target.value })}
-              />
+              <Chosen
+                label="Choose the working folder…"
+                choose={() => chooseFolder("The working folder of the server")}
+                onChoose={(cwd) => set({ cwd })}
+              >
+                <Input
+                  {...ids}
+                  className="min-w-0 flex-1 font-mono text-xs"
+                  value={spec.cwd ?? ""}
+                  onChange={(e) => set({ cwd: e.target.value })}
+                />
+              </Chosen>
             )}
           </Field>
         </>
@@ -104,6 +119,27 @@ export function SpecEditor({ spec, onChange, noName }: SpecEditorProps) {
       <LimitsEditor spec={spec} onChange={onChange} />
       <RootsEditor roots={spec.roots ?? []} onChange={(roots) => set({ roots })} />
       {!stdio && <AuthEditor auth={spec.auth} onChange={(auth) => set({ auth })} />}
+    </div>
+  );
+}
+
+interface ChosenProps {
+  label: string;
+  choose: () => Promise<string>;
+  onChoose: (path: string) => void;
+  children: ReactNode;
+}
+
+/** A field for a path, with the system's dialog beside it where there is one. */
+function Chosen({ label, choose, onChoose, children }: ChosenProps) {
+  if (!canChoose()) return children;
+  const ask = () => choose().then((path) => path && onChoose(path), toastError);
+  return (
+    <div className="flex items-center gap-1.5">
+      {children}
+      <IconButton label={label} size="icon-sm" onClick={() => void ask()}>
+        <FolderOpen />
+      </IconButton>
     </div>
   );
 }

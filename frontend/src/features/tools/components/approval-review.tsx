@@ -14,12 +14,14 @@ function definition({ title, description, inputSchema, outputSchema, annotations
 
 interface ApprovalReviewProps {
   view: ToolView;
+  /** Where it stands among several: "1 of 3". */
+  place?: string;
   onClose: () => void;
   onChoose: (choice: ApprovalChoice) => void;
 }
 
 /** What an allowed tool was, beside what it is now. */
-export function ApprovalReview({ view, onClose, onChoose }: ApprovalReviewProps) {
+export function ApprovalReview({ view, place, onClose, onChoose }: ApprovalReviewProps) {
   const { ref } = view.tool;
   const detail = useApproval(ref);
   const then = detail.data?.allowed;
@@ -29,7 +31,7 @@ export function ApprovalReview({ view, onClose, onChoose }: ApprovalReviewProps)
     <Dialog
       open
       onOpenChange={(open) => !open && onClose()}
-      title={`${ref.name} changed since you allowed it`}
+      title={`${ref.name} changed since you allowed it${place ? ` (${place})` : ""}`}
       description={
         view.approval.since
           ? `Allowed ${formatFull(view.approval.since)}. Until you decide anew, the rules decide about it.`

@@ -1,9 +1,7 @@
 import { Ban, Check, ChevronDown, FileDiff, Hand, Scale } from "lucide-react";
 import { useState } from "react";
 import type { ApprovalChoice, Effect, ToolView } from "@/api/types";
-import { toastError, toastUndo } from "@/components/toast";
 import { Button } from "@/components/ui/button";
-import { ConfirmDialog } from "@/components/ui/dialog";
 import {
   Menu,
   MenuContent,
@@ -16,7 +14,7 @@ import {
   useAfterMenu,
 } from "@/components/ui/menu";
 import { cn } from "@/lib/cn";
-import { useApprovalActions } from "../queries";
+import { useChoose } from "../hooks/use-choose";
 import { ApprovalReview } from "./approval-review";
 
 const choices = {
@@ -30,53 +28,6 @@ const ruled: Record<Effect, string> = { allow: "Runs freely", ask: "Asks first",
 
 /** The radio group must tell "no choice" from "no value". */
 const inherit = "inherit";
-
-/** Sets the approval of tools, asks first where the risk is high, and offers the way back. */
-function useChoose() {
-  const { set, undo } = useApprovalActions();
-  const [risky, setRisky] = useState<{ tools: readonly ToolView[]; choice: ApprovalChoice }>();
-  const apply = (tools: readonly ToolView[], choice: ApprovalChoice, acceptRisk: boolean) =>
-    set.mutate(
-      { refs: tools.map((t) => t.tool.ref), choice, acceptRisk },
-      {
-        onSuccess: (out) => {
-          const what = tools.length === 1 ? (tools[0]?.tool.ref.name ?? "") : `${tools.length} tools`;
-          toastUndo(`${what}: ${choice ? choices[choice].word : "by the rules"}`, () =>
-            undo.mutate(out.undoId, { onError: (e) => toastError(e) }),
-          );
-        },
-        onError: (e) => toastError(e),
-      },
-    );
-  const choose = (tools: readonly ToolView[], choice: ApprovalChoice) => {
-    if (choice === "allow" && tools.some((t) => t.inherited.risk === "high")) setRisky({ tools, choice });
-    else apply(tools, choice, false);
-  };
-  const high = risky?.tools.filter((t) => t.inherited.risk === "high") ?? [];
-  const first = high[0];
-  const dialog = (
-    <ConfirmDialog
-      open={risky !== undefined}
-      onOpenChange={(open) => !open && setRisky(undefined)}
-      title={
-        high.length === 1
-          ? `Let ${first?.tool.ref.name} run without asking?`
-          : `Let ${high.length} tools of high risk run without asking?`
-      }
-      description={
-        high.length === 1
-          ? `${first?.inherited.why} An agent could call it at any time, with any arguments, and you would see it only afterwards.`
-          : `${high
-              .slice(0, 8)
-              .map((t) => `${t.tool.ref.name}: ${t.inherited.why}`)
-              .join(" ")}${high.length > 8 ? ` And ${high.length - 8} more.` : ""}`
-      }
-      action="Allow in spite of the risk"
-      onConfirm={() => risky && apply(risky.tools, risky.choice, true)}
-    />
-  );
-  return { choose, dialog };
-}
 
 /** The approval of one tool: what the rules say in grey, or what a person chose. */
 export function ApprovalSelect({ view }: { view: ToolView }) {

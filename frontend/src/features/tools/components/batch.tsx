@@ -3,11 +3,10 @@ import { type ChangeEvent, useId, useRef, useState } from "react";
 import type { ToolView } from "@/api/types";
 import { CodeEditor } from "@/components/code-editor";
 import { StatusIcon } from "@/components/status-icon";
-import { toastDone, toastError } from "@/components/toast";
+import { copyAndTell, toastError } from "@/components/toast";
 import { toneText } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { NativeSelect } from "@/components/ui/input";
-import { copyText } from "@/lib/clipboard";
 import { cn } from "@/lib/cn";
 import { formatMillis, plural } from "@/lib/format";
 import { argumentSummary, shorten } from "@/lib/json";
@@ -121,7 +120,7 @@ export function BatchRun({ view, waiting, execute, onServer }: BatchRunProps) {
               size="sm"
               className="ml-auto"
               disabled={over === 0}
-              onClick={() => void copyText(toCsv(table())).then((ok) => ok && toastDone("Copied as CSV"))}
+              onClick={() => void copyAndTell(toCsv(table()), "Copied as CSV")}
             >
               <Copy /> Copy as CSV
             </Button>
