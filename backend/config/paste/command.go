@@ -354,7 +354,7 @@ func (p *parser) lineServer(s string) (*found, *Error) {
 		if msg := entry.CheckURL(s); msg != "" {
 			f.problem = &entry.Problem{Reason: entry.BadURL, Message: upper(msg)}
 		} else if isProjectPage(s) {
-			f.problem = &entry.Problem{Reason: entry.BadURL, Message: fmt.Sprintf("The address %q is the page of a project, not of a server. Paste the configuration that stands on the page.", short(s))}
+			f.problem = &entry.Problem{Reason: entry.BadURL, Message: fmt.Sprintf("The address %q is the page of a project, not of a server. Paste the configuration that stands on the page.", core.Clip(s, 80))}
 		}
 		return f, nil
 	}

@@ -458,7 +458,7 @@ func IsHeader(name string) bool { return httpguts.ValidHeaderFieldName(name) }
 
 // NotHeader is the sentence for a name that is none.
 func NotHeader(name string) string {
-	return fmt.Sprintf("%s cannot be the name of a header; write it with letters, digits and dashes, without spaces.", clip(strconv.Quote(name)))
+	return fmt.Sprintf("%s cannot be the name of a header; write it with letters, digits and dashes, without spaces.", core.Clip(strconv.Quote(name), 40))
 }
 
 func memberObject(o *hujson.Object, key string) (*hujson.Object, bool) {
