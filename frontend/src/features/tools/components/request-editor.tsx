@@ -10,6 +10,13 @@ import { SecretField } from "./secret-field";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
+/** The ways to sign in whose place has a name. */
+const named: Partial<Record<ConnectorAuth["type"], { of: string; example: string }>> = {
+  header: { of: "header", example: "X-Api-Key" },
+  query: { of: "query parameter", example: "api_key" },
+  cookie: { of: "cookie", example: "session" },
+};
+
 interface RequestEditorProps {
   value: Connector;
   /** The name of the secret to propose. */
@@ -74,6 +81,7 @@ export function RequestEditor({ value, proposed, onChange, onBodyProblem }: Requ
       </div>
       <Pairs label="Query" one="parameter" value={value.query} onChange={(query) => set({ query })} />
       <Pairs label="Headers" one="header" value={value.headers} onChange={(headers) => set({ headers })} />
+      <Pairs label="Cookies" one="cookie" value={value.cookies} onChange={(cookies) => set({ cookies })} />
       {hasBody && (
         <div className="grid grid-cols-1 gap-1">
           <div className="flex items-center justify-between gap-2">
@@ -82,10 +90,17 @@ export function RequestEditor({ value, proposed, onChange, onBodyProblem }: Requ
               aria-label="Send the body as"
               className="w-32"
               value={value.bodyAs ?? "json"}
-              onChange={(e) => set({ bodyAs: e.target.value === "json" ? undefined : e.target.value })}
+              onChange={(e) => {
+                const as = e.target.value;
+                set({
+                  bodyAs: as === "json" ? undefined : as,
+                  files: as === "multipart" ? value.files : undefined,
+                });
+              }}
             >
               <option value="json">JSON</option>
               <option value="form">Form</option>
+              <option value="multipart">Form with files</option>
               <option value="text">Text</option>
             </NativeSelect>
           </div>
@@ -102,6 +117,9 @@ export function RequestEditor({ value, proposed, onChange, onBodyProblem }: Requ
             {bodyProblem ||
               'A text that is one placeholder, such as "{{count}}", becomes the argument with its type; one that is not given is left out.'}
           </p>
+          {value.bodyAs === "multipart" && (
+            <FilesField value={value.files} onChange={(files) => set({ files })} />
+          )}
         </div>
       )}
       <fieldset className="grid grid-cols-1 gap-2">
@@ -128,14 +146,15 @@ export function RequestEditor({ value, proposed, onChange, onBodyProblem }: Requ
           <option value="basic">User and password (basic)</option>
           <option value="header">Key in a header</option>
           <option value="query">Key in the query</option>
+          <option value="cookie">Key in a cookie</option>
         </NativeSelect>
         {auth && (
           <>
-            {(auth.type === "header" || auth.type === "query") && (
+            {named[auth.type] && (
               <Input
-                aria-label={auth.type === "header" ? "Name of the header" : "Name of the query parameter"}
+                aria-label={`Name of the ${named[auth.type]?.of}`}
                 className="font-mono text-xs"
-                placeholder={auth.type === "header" ? "X-Api-Key" : "api_key"}
+                placeholder={named[auth.type]?.example}
                 value={auth.name ?? ""}
                 onChange={(e) => setAuth({ name: e.target.value.trim() })}
               />
@@ -178,5 +197,40 @@ export function RequestEditor({ value, proposed, onChange, onBodyProblem }: Requ
         The host may lead to this computer or a private network
       </label>
     </div>
+  );
+}
+
+/** The fields of a form that are files. */
+function FilesField({
+  value,
+  onChange,
+}: {
+  value: readonly string[] | undefined;
+  onChange: (files: string[] | undefined) => void;
+}) {
+  // What is typed is kept beside the value: a comma at its end is no name yet.
+  const [text, setText] = useState(() => (value ?? []).join(", "));
+  return (
+    <Field
+      label="Fields that are files"
+      hint="Their names, with commas between. Such an argument is a text, or an object with name, mediaType and text or base64."
+    >
+      {(ids) => (
+        <Input
+          {...ids}
+          className="font-mono text-xs"
+          placeholder="attachment"
+          value={text}
+          onChange={(e) => {
+            setText(e.target.value);
+            const names = e.target.value
+              .split(",")
+              .map((n) => n.trim())
+              .filter(Boolean);
+            onChange(names.length > 0 ? names : undefined);
+          }}
+        />
+      )}
+    </Field>
   );
 }
