@@ -484,7 +484,9 @@ func explainStdio(spec core.ServerSpec, c *stdioConn, err error, died bool, wait
 	because := ""
 	if line != "" {
 		because = " It said: " + sentence(line)
-	} else if odd := c.odd.Load(); odd != nil {
+	} else if odd := c.odd.Load(); odd != nil && strings.Contains(*odd, "\x00") {
+		because = " It printed something that is no text."
+	} else if odd != nil {
 		because = fmt.Sprintf(" It printed %q, which is no message of MCP.", *odd)
 	}
 	var de *dialError

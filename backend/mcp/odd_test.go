@@ -220,6 +220,7 @@ func TestOddServersThatFail(t *testing.T) {
 	t.Cleanup(tls.Close)
 	plain, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.PlainText}})
 	hello, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddHello}})
+	foreign, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.LegacySSE}, Target: "http://localhost:1"})
 	page, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.Page}})
 	version, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddVersion}})
 	rows := map[string]struct {
@@ -235,9 +236,10 @@ func TestOddServersThatFail(t *testing.T) {
 		"the frames of language servers":  {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.LengthFirst}}), "puts Content-Length before its messages"},
 		"an echo and nothing else":        {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.Echoes, testmcp.Mute}}), "prints what it is sent"},
 		"nothing but text":                {core.ServerSpec{Name: "s", Transport: core.TransportStdio, Command: "sh", Args: []string{"-c", "echo Welcome; cat >/dev/null"}}, `It printed "Welcome", which is no message of MCP.`},
-		"nothing but zeros":               {core.ServerSpec{Name: "s", Transport: core.TransportStdio, Command: "sh", Args: []string{"-c", "head -c 100000 /dev/zero; cat >/dev/null"}}, "did not answer"},
+		"nothing but zeros":               {core.ServerSpec{Name: "s", Transport: core.TransportStdio, Command: "sh", Args: []string{"-c", "head -c 100000 /dev/zero; echo; cat >/dev/null"}}, "It printed something that is no text."},
 		"a text as serverInfo":            {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.OddHello}}), "s answered the handshake with a value of serverInfo that MCP does not know."},
 		"a text as serverInfo over HTTP":  {hello, "s answered the handshake with a value of serverInfo that MCP does not know."},
+		"an endpoint of another origin":   {core.ServerSpec{Name: "s", Transport: core.TransportSSE, URL: foreign.URL}, "names an endpoint of another origin, http://localhost:1,"},
 		"a web page":                      {page, "it answered with a web page instead of JSON"},
 		"no TLS":                          {core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: strings.Replace(page.URL, "http:", "https:", 1)}, "it does not speak TLS. Perhaps its address begins with http://"},
 		"UTF-16":                          {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16}}), "prints UTF-16"},

@@ -237,10 +237,13 @@ func (c *stdioConn) gather(line []byte) bool {
 	text := bytes.TrimRight(line, " \t\r\n")
 	switch {
 	case string(text) == "{":
+		if c.many != nil {
+			c.admit(c.many, false, false)
+		}
 		c.many = append(c.many[:0], text...)
 	case c.many == nil:
 		return false
-	case len(text) > 0 && text[0] == '{' || len(c.many)+len(text) > c.maxFrame: // it was none
+	case bytes.Contains(text, []byte("{")) && bytes.Contains(text, []byte(`"jsonrpc"`)), len(c.many)+len(text) > c.maxFrame: // it was none
 		c.admit(c.many, false, false)
 		c.many = nil
 		return false

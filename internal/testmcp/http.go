@@ -355,7 +355,7 @@ func (h *HTTP) event(w http.ResponseWriter, m message) {
 
 // legacy speaks HTTP with SSE (MCP 2024-11-05, Transports).
 func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request) {
-	id := r.URL.Query().Get("session")
+	o, id := h.s.o, r.URL.Query().Get("session")
 	if r.Method == http.MethodGet {
 		h.count("GET")
 		id = strconv.FormatInt(h.session.Add(1), 10)
@@ -364,7 +364,7 @@ func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request) {
 		h.streams[id] = ch
 		h.mu.Unlock()
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "event: endpoint\ndata: %s?session=%s\n\n", r.URL.Path, id)
+		fmt.Fprintf(w, "event: endpoint\ndata: %s%s?session=%s\n\n", o.Target, r.URL.Path, id)
 		w.(http.Flusher).Flush()
 		for {
 			select {

@@ -48,7 +48,7 @@ func (l *lines) line(text string) {
 	case l.o.has(Pretty):
 		var p bytes.Buffer
 		if json.Indent(&p, []byte(text), "", "  ") == nil {
-			b = append(p.Bytes(), end...)
+			b = append([]byte("{\na brace that nothing closes\n"), append(p.Bytes(), end...)...)
 		}
 	case l.o.has(StallsInLine) && called && !l.stalled:
 		l.stalled = true

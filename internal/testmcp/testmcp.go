@@ -122,7 +122,8 @@ type Options struct {
 	HTTP bool `json:"http,omitempty"`
 	// Addr is where HTTP listens; "" means a free port of this machine.
 	Addr string `json:"addr,omitempty"`
-	// Target is where Redirects sends requests.
+	// Target is where Redirects sends requests, and the origin of the endpoint that
+	// LegacySSE names; "" means its own.
 	Target string `json:"target,omitempty"`
 	// RedirectStatus is the status of these answers; 0 means 307.
 	RedirectStatus int `json:"redirectStatus,omitempty"`
