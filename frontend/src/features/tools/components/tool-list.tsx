@@ -159,7 +159,7 @@ const Bulk = memo(function Bulk({ shown, all, off, onToggle, bulk }: BulkProps) 
   const changed = shown.filter((t) => t.approval.changed).length;
   const on = shown.filter((t) => !off?.has(t.tool.ref.name)).map((t) => t.tool);
   return (
-    <div className="flex flex-wrap items-center gap-2 px-5 pt-3 text-ink-2 text-xs">
+    <div className="flex flex-wrap items-center gap-2 border-line border-b px-5 py-2 text-ink-2 text-xs">
       <p className="nums min-w-0 flex-1" role="status">
         {meter(on) || "Every tool here is off"}
         {offNow.length > 0 && on.length > 0 && `, ${offNow.length} off`}
