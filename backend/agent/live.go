@@ -35,7 +35,48 @@ func (u *run) startReply(turn int) {
 	u.live.Turn = turn
 	u.live.Calls = nil
 	u.live.Reply = &core.Message{ID: uuid.NewString(), Role: core.RoleAssistant, Origin: u.origin, At: now()}
-	u.length = map[core.PartKind]int{}
+	u.length, u.calls = map[core.PartKind]int{}, nil
+}
+
+// preparing is a call whose arguments the model is writing.
+type preparing struct {
+	alias  string
+	ref    *core.ToolRef
+	length int // of the arguments so far, in UTF-16 code units
+}
+
+// prepare tells that the model begins to write the call with that number.
+func (u *run) prepare(index int, alias string, offered []core.OfferedTool) {
+	p := preparing{alias: alias}
+	for _, t := range offered {
+		if t.Alias == alias {
+			ref := t.Tool.Ref
+			p.ref = &ref
+		}
+	}
+	u.mu.Lock()
+	for len(u.calls) <= index {
+		u.calls = append(u.calls, preparing{})
+	}
+	u.calls[index] = p
+	u.mu.Unlock()
+	u.arguments(index, "")
+}
+
+// arguments passes on what the model writes. It is only shown: what runs is the
+// call of the whole reply.
+func (u *run) arguments(index int, text string) {
+	u.mu.Lock()
+	if index < 0 || index >= len(u.calls) {
+		u.mu.Unlock()
+		return
+	}
+	c := &u.calls[index]
+	d := event.ChatDelta{ConversationID: u.live.ConversationID, RunID: u.live.ID, MessageID: u.live.Reply.ID, Kind: core.PartToolCall,
+		Offset: c.length, Text: text, Call: index, Alias: c.alias, Ref: c.ref}
+	c.length += utf16Len(text)
+	u.mu.Unlock()
+	u.r.o.Emit(d)
 }
 
 func (u *run) delta(kind core.PartKind, text string) {

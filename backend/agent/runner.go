@@ -208,6 +208,7 @@ type run struct {
 	live   core.Run
 	usage  core.Usage
 	length map[core.PartKind]int // of the reply's text so far, in UTF-16 code units
+	calls  []preparing           // of the reply
 }
 
 // begin saves the message and returns the history with it.
@@ -303,6 +304,10 @@ func (u *run) ask(turn int, history []core.Message) (core.Message, error) {
 			u.delta(core.PartText, ev.Delta)
 		case llm.EventReasoning:
 			u.delta(core.PartReasoning, ev.Delta)
+		case llm.EventCallStart:
+			u.prepare(ev.Index, ev.Name, offered)
+		case llm.EventCallArgs:
+			u.arguments(ev.Index, ev.Delta)
 		case llm.EventEnd:
 			end = ev.End
 		}

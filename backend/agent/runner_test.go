@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -73,6 +74,16 @@ func (m *model) Stream(ctx context.Context, r *llm.Request) iter.Seq2[llm.Event,
 			yield(llm.Event{}, t.err)
 			return
 		}
+		for i, c := range t.calls {
+			if !yield(llm.Event{Kind: llm.EventCallStart, Index: i, CallID: c.CallID, Name: c.Alias}, nil) {
+				return
+			}
+			for _, piece := range strings.SplitAfter(c.Arguments, ":") {
+				if !yield(llm.Event{Kind: llm.EventCallArgs, Index: i, Delta: piece}, nil) {
+					return
+				}
+			}
+		}
 		msg.Parts = append(msg.Parts, t.calls...)
 		yield(llm.Event{Kind: llm.EventEnd, End: &llm.End{Message: msg, Usage: core.Usage{Input: 10, Output: 5}}}, nil)
 	}
@@ -102,6 +113,8 @@ type rig struct {
 	store  *store.Store
 	conv   core.Conversation
 	sub    *event.Subscription
+
+	prepared []event.ChatDelta // what finish saw of calls that were being written
 }
 
 func newRig(t *testing.T, dir string, turns ...turn) *rig {
@@ -155,6 +168,10 @@ func (r *rig) finish() (end event.RunFinished, streamed string) {
 		for _, e := range batch {
 			switch p := e.Data.(type) {
 			case event.ChatDelta:
+				if p.Kind == core.PartToolCall {
+					r.prepared = append(r.prepared, p)
+					continue
+				}
 				if p.Offset == 0 {
 					streamed = ""
 				}
@@ -220,6 +237,32 @@ func TestCallsOfOneTurnRunAtOnce(t *testing.T) {
 	require.Len(t, records, 2)
 	require.Equal(t, core.PrincipalAgent, records[0].Principal.Kind)
 	require.Equal(t, r.conv.ID, records[0].Principal.ConversationID)
+}
+
+// Long arguments take a model a while; who waits must see that it writes, and what.
+func TestArgumentsAreShownWhileTheyAreWritten(t *testing.T) {
+	r := newRig(t, t.TempDir(), turn{calls: []core.Part{call("0", "s__look", `{"n":"🎉","m":1}`), call("1", "nothing", `{}`)}}, turn{text: []string{"Done."}})
+	r.send("go")
+	end, _ := r.finish()
+	require.Equal(t, event.RunDone, end.Status, end.Error)
+	var first string
+	calls := map[int]event.ChatDelta{}
+	for _, d := range r.prepared {
+		calls[d.Call] = d
+		if d.Call == 0 {
+			require.Equal(t, len(utf16.Encode([]rune(first))), d.Offset)
+			first += d.Text
+		}
+	}
+	require.Equal(t, `{"n":"🎉","m":1}`, first)
+	require.Equal(t, "look", calls[0].Ref.Name)
+	require.Equal(t, "nothing", calls[1].Alias)
+	require.Nil(t, calls[1].Ref, "it was not offered")
+	for _, m := range r.messages() {
+		for _, p := range m.Parts {
+			require.False(t, p.Kind == core.PartToolCall && p.CallID == "", "only whole calls are kept")
+		}
+	}
 }
 
 func roles(m []core.Message) (out []core.Role) {

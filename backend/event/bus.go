@@ -90,7 +90,7 @@ func (s *Subscription) merge(p Payload) bool {
 	last := s.queue[len(s.queue)-1]
 	if d, ok := p.(ChatDelta); ok {
 		l, ok := last.(ChatDelta)
-		if !ok || l.MessageID != d.MessageID || l.Kind != d.Kind || len(l.Text)+len(d.Text) > maxBatch {
+		if !ok || l.MessageID != d.MessageID || l.Kind != d.Kind || l.Call != d.Call || len(l.Text)+len(d.Text) > maxBatch {
 			return false
 		}
 		l.Text += d.Text

@@ -48,16 +48,22 @@ type ToolsStreamEnd struct {
 	Status  core.CallStatus `json:"status"`
 }
 
-// ChatDelta carries new text of a reply that is being written.
+// ChatDelta carries new text of a reply that is being written, or of the
+// arguments of a call in it.
 type ChatDelta struct {
 	ConversationID string        `json:"conversationId"`
 	RunID          string        `json:"runId"`
 	MessageID      string        `json:"messageId"`
-	Kind           core.PartKind `json:"kind"` // text or reasoning
-	// Offset is the length of the text of this kind before Text, in UTF-16 code
-	// units, so that a page can tell a delta that it has already from a new one.
+	Kind           core.PartKind `json:"kind"` // text, reasoning or tool_call
+	// Offset is the length of the text of this kind (of this call) before Text, in UTF-16
+	// code units, so that a page can tell a delta that it has already from a new one.
 	Offset int    `json:"offset"`
 	Text   string `json:"text"`
+	// Call says which call of the reply is meant, from 0, and Alias and Ref what it calls;
+	// Ref is nil for a tool that was not offered. For tool_call only.
+	Call  int           `json:"call,omitempty"`
+	Alias string        `json:"alias,omitempty"`
+	Ref   *core.ToolRef `json:"ref,omitempty"`
 }
 
 // ChatToolCall says that a call of a run changed its status.

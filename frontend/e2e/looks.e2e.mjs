@@ -103,6 +103,7 @@ const screens = [
 
 for (const dark of [false, true]) {
   for (const [width, height] of [
+    [900, 600],
     [960, 640],
     [1600, 1000],
   ]) {

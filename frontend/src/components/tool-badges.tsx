@@ -1,7 +1,7 @@
 import type { Annotations } from "@/api/types";
 import type { Tone } from "@/lib/status";
 import { Badge } from "./ui/badge";
-import { Tip } from "./ui/tooltip";
+import { HoverTip } from "./ui/tooltip";
 
 interface Claim {
   word: string;
@@ -39,12 +39,12 @@ export function ToolBadges({ annotations }: { annotations: Annotations }) {
   return (
     <span className="flex flex-wrap gap-1">
       {claims.map((c) => (
-        <Tip key={c.word} text={c.says}>
+        <HoverTip key={c.word} text={c.says}>
           <Badge tone={c.tone}>
             {c.word}
             <span className="sr-only">, the server says</span>
           </Badge>
-        </Tip>
+        </HoverTip>
       ))}
     </span>
   );

@@ -70,6 +70,27 @@ describe("the run store", () => {
     expect(text()).toBe("Hello world");
   });
 
+  it("collects what is written of each call, and shows a call whose begin it missed", () => {
+    const { store } = setup();
+    const of = (call: number, offset: number, text: string) => ({
+      ...delta(offset, text),
+      kind: "tool_call" as const,
+      call,
+      alias: `t${call}`,
+    });
+    store.delta(of(0, 0, ""));
+    store.delta(of(0, 0, '{"a"'));
+    store.delta(of(0, 0, '{"a"'));
+    store.delta(of(0, 4, ":1}"));
+    store.delta(of(1, 9, "late"));
+    store.flush();
+    const calls = Object.values(store.store.getState().replies)[0]?.calls;
+    expect(calls?.map((c) => [c.alias, c.arguments])).toEqual([
+      ["t0", '{"a":1}'],
+      ["t1", undefined],
+    ]);
+  });
+
   it("forgets the reply when the run is over", () => {
     const { store, text } = setup();
     store.delta(delta(0, "Hello"));
@@ -114,7 +135,7 @@ describe("mergeReply", () => {
       { kind: "text", text: "Hel" },
       { kind: "tool_call", callId: "k" },
     ]);
-    const merged = mergeReply(m, { runId: "r1", messageId: "m1", text: "Hello", reasoning: "hm" });
+    const merged = mergeReply(m, { runId: "r1", messageId: "m1", text: "Hello", reasoning: "hm", calls: [] });
     expect(merged?.parts.map((p) => p.text ?? p.callId)).toEqual(["hm", "Hello", "k"]);
   });
 });

@@ -6,6 +6,15 @@ export interface LiveReply {
   messageId: string;
   text: string;
   reasoning: string;
+  /** The calls whose arguments are being written. */
+  calls: readonly PreparingCall[];
+}
+
+export interface PreparingCall {
+  alias: string;
+  ref?: ChatDelta["ref"];
+  /** What is written of the arguments so far; undefined when the begin of it is not known. */
+  arguments?: string;
 }
 
 interface RunState {
@@ -104,6 +113,7 @@ export function createRunStore(onGap: (conversationId: string) => void, schedule
               messageId: run.reply.id,
               text: same && same.text.length > text.length ? same.text : text,
               reasoning: same && same.reasoning.length > reasoning.length ? same.reasoning : reasoning,
+              calls: same?.calls ?? [],
             };
           }
           const waiting = early.filter((d) => d.conversationId === id).sort((a, b) => a.offset - b.offset);
@@ -135,19 +145,43 @@ export type RunStore = ReturnType<typeof createRunStore>;
 
 /** Adds one delta; false when the text before it is not known. */
 function apply(replies: Record<string, LiveReply>, d: ChatDelta): boolean {
+  if (d.kind === "tool_call") {
+    prepare(replies, d);
+    return true;
+  }
   const kind = liveKind(d.kind);
   if (!kind) return true;
   let reply = replies[d.conversationId];
   if (!reply || reply.messageId !== d.messageId) {
     if (d.offset > 0) return false;
-    const fresh: LiveReply = { runId: d.runId, messageId: d.messageId, text: "", reasoning: "" };
-    reply = fresh;
+    reply = freshReply(d);
   }
   const have = reply[kind];
   if (d.offset > have.length) return false;
   const fresh = d.text.slice(have.length - d.offset);
   replies[d.conversationId] = fresh ? { ...reply, [kind]: have + fresh } : reply;
   return true;
+}
+
+function freshReply(d: ChatDelta): LiveReply {
+  return { runId: d.runId, messageId: d.messageId, text: "", reasoning: "", calls: [] };
+}
+
+/** Adds to the arguments of a call. They are only shown, so a gap in them is not fetched. */
+function prepare(replies: Record<string, LiveReply>, d: ChatDelta): void {
+  const known = replies[d.conversationId];
+  const reply = known?.messageId === d.messageId ? known : freshReply(d);
+  const at = d.call ?? 0;
+  const before = reply.calls[at]?.arguments ?? (d.offset === 0 ? "" : undefined);
+  const whole = before !== undefined && d.offset <= before.length;
+  const calls = [...reply.calls];
+  for (let i = calls.length; i < at; i++) calls.push({ alias: "" });
+  calls[at] = {
+    alias: d.alias ?? "",
+    ref: d.ref,
+    arguments: whole ? before + d.text.slice(before.length - d.offset) : undefined,
+  };
+  replies[d.conversationId] = { ...reply, calls };
 }
 
 function addChunks(all: RunState["chunks"], more: readonly Chunk[]): RunState["chunks"] {

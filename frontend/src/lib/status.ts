@@ -105,7 +105,11 @@ export function serverSentence(server: SeenServer, now = Date.now()): string {
   return serverLooks[status.state].word;
 }
 
-export const callLooks: Record<CallStatus, StateLook> = {
+/** What a card tells: the status of a call, or that the model still writes it. */
+export type CardStatus = CallStatus | "preparing";
+
+export const callLooks: Record<CardStatus, StateLook> = {
+  preparing: { word: "Preparing", shape: "dotted", tone: "neutral", live: true },
   running: { word: "Running", shape: "ring", tone: "info", live: true },
   waiting: { word: "Waiting for you", shape: "hand", tone: "warning", live: true },
   done: { word: "Done", shape: "filled", tone: "success", live: false },
@@ -120,14 +124,14 @@ export const callLooks: Record<CallStatus, StateLook> = {
   lost: { word: "Lost", shape: "question", tone: "warning", live: false },
 };
 
-const open: ReadonlySet<CallStatus> = new Set(["running", "waiting"]);
+const open: ReadonlySet<CardStatus> = new Set(["preparing", "running", "waiting"]);
 
-export function isOpen(status: CallStatus): boolean {
+export function isOpen(status: CardStatus): boolean {
   return open.has(status);
 }
 
 /** The calls that must not be folded away: a person should see them. */
-export function needsEyes(status: CallStatus): boolean {
+export function needsEyes(status: CardStatus): boolean {
   return status !== "done";
 }
 
@@ -135,7 +139,8 @@ function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
-export interface CallFacts extends Pick<RunCall, "status" | "alias" | "title" | "arguments"> {
+export interface CallFacts extends Pick<RunCall, "alias" | "title" | "arguments"> {
+  status: CardStatus;
   callId: string;
   ref?: RunCall["ref"];
   startedAt?: string;
@@ -147,6 +152,8 @@ export interface CallFacts extends Pick<RunCall, "status" | "alias" | "title" | 
 /** The sentence behind a call's name: what happened, in words that differ for each end. */
 export function callSentence(call: CallFacts): string {
   switch (call.status) {
+    case "preparing":
+      return "Writing arguments…";
     case "running":
       return "Running";
     case "waiting":

@@ -2,14 +2,21 @@ import type { Tool } from "@/api/types";
 
 const bytesPerToken = 4;
 
+// A definition never changes once it is here, and lists ask for the sum of a thousand with every stroke.
+const known = new WeakMap<Tool, number>();
+
 /** About what a tool's definition costs a model: four bytes of its JSON a token. */
 export function aboutTokens(tool: Tool): number {
+  const before = known.get(tool);
+  if (before !== undefined) return before;
   const wire = JSON.stringify({
     name: tool.ref.name,
     description: tool.description,
     inputSchema: tool.inputSchema,
   });
-  return Math.ceil(new TextEncoder().encode(wire).length / bytesPerToken);
+  const tokens = Math.ceil(new TextEncoder().encode(wire).length / bytesPerToken);
+  known.set(tool, tokens);
+  return tokens;
 }
 
 /** "64 tools, about 21,400 tokens, 10.7 % of gpt-4.1". */

@@ -336,19 +336,27 @@ export interface ChatChanged {
 
 // From event/event.go
 /**
- * ChatDelta carries new text of a reply that is being written.
+ * ChatDelta carries new text of a reply that is being written, or of the
+ * arguments of a call in it.
  */
 export interface ChatDelta {
     conversationId: string;
     runId: string;
     messageId: string;
-    kind: PartKind; // text or reasoning
+    kind: PartKind; // text, reasoning or tool_call
     /**
-     * Offset is the length of the text of this kind before Text, in UTF-16 code
-     * units, so that a page can tell a delta that it has already from a new one.
+     * Offset is the length of the text of this kind (of this call) before Text, in UTF-16
+     * code units, so that a page can tell a delta that it has already from a new one.
      */
     offset: number;
     text: string;
+    /**
+     * Call says which call of the reply is meant, from 0, and Alias and Ref what it calls;
+     * Ref is nil for a tool that was not offered. For tool_call only.
+     */
+    call?: number;
+    alias?: string;
+    ref?: ToolRef;
 }
 
 // From event/event.go

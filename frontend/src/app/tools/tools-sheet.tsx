@@ -4,7 +4,7 @@ import { IconButton } from "@/components/ui/button";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
 import { useServersStore } from "@/features/servers";
 import { ConfigBanner } from "@/features/settings";
-import { CustomTools, useCustomTools, useTools, useToolsStore } from "@/features/tools";
+import { ApprovalProvider, CustomTools, useCustomTools, useTools, useToolsStore } from "@/features/tools";
 import { isMod, modName } from "@/lib/platform";
 import { Approvals } from "../approvals";
 import { useLayout } from "../shell/layout-store";
@@ -133,18 +133,20 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
           </IconButton>
         </div>
         <ConfigBanner className="border-line border-b px-3 py-2" />
-        <TabPanel value="custom" className="overflow-hidden">
-          <CustomTools searchRef={customSearch} />
-        </TabPanel>
-        <TabPanel value="mcp" className="overflow-hidden">
-          <McpTools
-            servers={servers}
-            server={server}
-            tool={tool}
-            catalog={catalog ?? []}
-            searchRef={mcpSearch}
-          />
-        </TabPanel>
+        <ApprovalProvider>
+          <TabPanel value="custom" className="overflow-hidden">
+            <CustomTools searchRef={customSearch} />
+          </TabPanel>
+          <TabPanel value="mcp" className="overflow-hidden">
+            <McpTools
+              servers={servers}
+              server={server}
+              tool={tool}
+              catalog={catalog ?? []}
+              searchRef={mcpSearch}
+            />
+          </TabPanel>
+        </ApprovalProvider>
       </Tabs>
       <Approvals conversationId={conversationId} onLeave={focusSheet} />
     </section>

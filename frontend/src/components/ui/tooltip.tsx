@@ -1,5 +1,5 @@
 import { Tooltip } from "radix-ui";
-import type { ReactNode } from "react";
+import { cloneElement, type HTMLAttributes, type ReactElement, type ReactNode, useState } from "react";
 
 export const TipProvider = Tooltip.Provider;
 
@@ -28,4 +28,20 @@ export function Tip({
       </Tooltip.Portal>
     </Tooltip.Root>
   );
+}
+
+/**
+ * The tip of something that cannot have the focus, such as a badge in a row of a long list: it costs
+ * nothing until the pointer comes.
+ */
+export function HoverTip({
+  text,
+  children,
+}: {
+  text: ReactNode;
+  children: ReactElement<HTMLAttributes<HTMLElement>>;
+}) {
+  const [near, setNear] = useState(false);
+  if (near) return <Tip text={text}>{children}</Tip>;
+  return cloneElement(children, { onPointerEnter: () => setNear(true) });
 }

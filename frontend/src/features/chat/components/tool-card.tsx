@@ -24,6 +24,9 @@ export interface CardActions {
   onApproval(callId: string): void;
 }
 
+/** How much of the arguments shows while they are written. */
+const tail = 60;
+
 /** One call of a run, in whatever state it is. */
 export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFacts; actions: CardActions }) {
   const bodyId = useId();
@@ -72,7 +75,12 @@ export const ToolCard = memo(function ToolCard({ call, actions }: { call: CallFa
               </span>
             ) : (
               <span className={cn("min-w-28 flex-1 truncate text-xs", toneText[look.tone])} title={sentence}>
-                {look.word === sentence ? sentence : sentenceWith(look.word, sentence)}
+                {call.status === "preparing" || look.word === sentence
+                  ? sentence
+                  : sentenceWith(look.word, sentence)}
+                {call.status === "preparing" && (
+                  <span className="ml-2 font-mono text-ink-3">{call.arguments.slice(-tail)}</span>
+                )}
               </span>
             )}
           </span>

@@ -64,7 +64,7 @@ describe("timeline", () => {
   });
 
   it("shows a streaming reply before any query knows it, and never twice", () => {
-    const live = { runId: "r", messageId: "x", text: "Hi", reasoning: "" };
+    const live = { runId: "r", messageId: "x", text: "Hi", reasoning: "", calls: [] };
     const run = { id: "r", conversationId: "c", startedAt: "", turn: 1, calls: [] };
     const before = timeline({ conversation: conversation("c"), messages: [asked], run }, live);
     expect(before.map((e) => e.id)).toEqual(["u", "x"]);

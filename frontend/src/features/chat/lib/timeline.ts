@@ -54,6 +54,25 @@ export function timeline(detail: ConversationDetail, live?: LiveReply): Entry[] 
     const current = live && live.runId === run.id && !ids.has(live.messageId) ? live : undefined;
     const reply = mergeReply(run.reply && !ids.has(run.reply.id) ? run.reply : undefined, current);
     if (reply) add(reply, true);
+    const writing = (current?.calls ?? []).flatMap((c, i): CallFacts[] =>
+      c.alias
+        ? [
+            {
+              ...c,
+              callId: `${current?.messageId}/${i}`,
+              title: c.alias,
+              arguments: c.arguments ?? "",
+              status: "preparing",
+            },
+          ]
+        : [],
+    );
+    if (writing.length > 0) {
+      const block: Block = { kind: "calls", calls: writing };
+      const last = entries.at(-1);
+      if (reply && last?.id === reply.id) last.blocks.push(block);
+      else entries.push(emptyEntry(`${run.id}-preparing`, [block]));
+    }
     const untold = run.calls.filter((c) => !told.has(c.callId));
     if (untold.length > 0) {
       const last = entries.at(-1);

@@ -167,6 +167,7 @@ export function AddServers(props: AddServersProps) {
               )}
               <Button
                 variant="primary"
+                disabled={saving} // until it is known what to show next
                 onClick={() => {
                   const saved = rows.find((r) => r.state === "saved")?.spec.name;
                   leave();

@@ -234,19 +234,21 @@ export function ServerDetails(props: ServerDetailsProps) {
             )}
           </p>
           {action && !signIn.pending && (
-            <Button
-              size="sm"
-              variant={needsAttention(server) ? "primary" : "secondary"}
-              data-testid="main-action"
-              onClick={() => act(action)}
-            >
-              {action.label}
-            </Button>
-          )}
-          {other && (
-            <Button size="sm" data-testid="other-action" onClick={() => act(other)}>
-              {other.label}
-            </Button>
+            <span className="flex gap-1.5">
+              <Button
+                size="sm"
+                variant={needsAttention(server) ? "primary" : "secondary"}
+                data-testid="main-action"
+                onClick={() => act(action)}
+              >
+                {action.label}
+              </Button>
+              {other && (
+                <Button size="sm" data-testid="other-action" onClick={() => act(other)}>
+                  {other.label}
+                </Button>
+              )}
+            </span>
           )}
         </div>
         {signIn.pending && <SignInPanel name={spec.name} onCancel={signIn.cancel} />}

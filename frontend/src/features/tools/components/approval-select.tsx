@@ -14,7 +14,7 @@ import {
   useAfterMenu,
 } from "@/components/ui/menu";
 import { cn } from "@/lib/cn";
-import { useChoose } from "../hooks/use-choose";
+import { useChoose, useChooseAbove } from "../hooks/use-choose";
 import { ApprovalReview } from "./approval-review";
 
 const choices = {
@@ -29,9 +29,9 @@ const ruled: Record<Effect, string> = { allow: "Runs freely", ask: "Asks first",
 /** The radio group must tell "no choice" from "no value". */
 const inherit = "inherit";
 
-/** The approval of one tool: what the rules say in grey, or what a person chose. */
+/** The approval of one tool: what the rules say in grey, or what a person chose. Below an ApprovalProvider. */
 export function ApprovalSelect({ view }: { view: ToolView }) {
-  const { choose, dialog } = useChoose();
+  const choose = useChooseAbove();
   const [reviewing, setReviewing] = useState(false);
   const menu = useAfterMenu();
   const { choice, changed } = view.approval;
@@ -92,7 +92,6 @@ export function ApprovalSelect({ view }: { view: ToolView }) {
           )}
         </MenuContent>
       </Menu>
-      {dialog}
       {reviewing && (
         <ApprovalReview
           view={view}

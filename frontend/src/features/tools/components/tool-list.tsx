@@ -1,6 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Search } from "lucide-react";
-import { type ReactNode, useEffect, useMemo, useRef } from "react";
+import { memo, type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { ToolView } from "@/api/types";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
@@ -47,14 +47,15 @@ export function ToolList({
   const setOpen = useToolsStore((s) => s.setOpen);
   const scroller = useRef<HTMLDivElement>(null);
   const useSearch = tools.length >= searchFrom;
+  const texts = useMemo(
+    () => tools.map(({ tool: t }) => `${t.ref.name} ${t.title} ${t.description}`.toLowerCase()),
+    [tools],
+  );
   const shown = useMemo(() => {
     const words = useSearch ? search.toLowerCase().split(/\s+/).filter(Boolean) : [];
     if (words.length === 0) return tools;
-    return tools.filter((t) => {
-      const text = `${t.tool.ref.name} ${t.tool.title} ${t.tool.description}`.toLowerCase();
-      return words.every((w) => text.includes(w));
-    });
-  }, [tools, search, useSearch]);
+    return tools.filter((_, i) => words.every((w) => texts[i]?.includes(w)));
+  }, [tools, texts, search, useSearch]);
 
   const virtual = useVirtualizer({
     count: shown.length,
@@ -62,6 +63,8 @@ export function ToolList({
     estimateSize: () => 56,
     getItemKey: (i) => (shown[i] ? toolKey(shown[i].tool.ref) : i),
     overscan: 6,
+    // Rows may come a frame after the scrolling: better than a frame that waits for rows.
+    useFlushSync: false,
   });
 
   const focusAt = focus ? shown.findIndex((t) => t.tool.ref.name === focus) : -1;
@@ -106,13 +109,13 @@ export function ToolList({
                 className="absolute top-0 left-0 w-full pb-1.5"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <ToolRow
+                <Row
                   view={view}
                   waiting={waiting}
                   onServer={onServer}
                   off={off?.has(view.tool.ref.name)}
-                  onToggle={onToggle && ((on) => onToggle([view.tool.ref.name], on))}
-                  control={control?.(view)}
+                  onToggle={onToggle}
+                  control={control}
                 />
               </li>
             );
@@ -123,6 +126,23 @@ export function ToolList({
   );
 }
 
+interface RowProps extends Pick<ToolListProps, "waiting" | "onServer" | "onToggle" | "control"> {
+  view: ToolView;
+  off?: boolean;
+}
+
+/** Scrolling lays out the list anew with every frame; the rows that stay are left alone. */
+const Row = memo(function Row({ view, onToggle, control, ...rest }: RowProps) {
+  return (
+    <ToolRow
+      {...rest}
+      view={view}
+      onToggle={onToggle && ((on) => onToggle([view.tool.ref.name], on))}
+      control={control?.(view)}
+    />
+  );
+});
+
 interface BulkProps {
   shown: readonly ToolView[];
   all: number;
@@ -132,14 +152,14 @@ interface BulkProps {
 }
 
 /** What the tools cost, and a switch for all that the search leaves. */
-function Bulk({ shown, all, off, onToggle, bulk }: BulkProps) {
+const Bulk = memo(function Bulk({ shown, all, off, onToggle, bulk }: BulkProps) {
   const names = shown.map((t) => t.tool.ref.name);
   const offNow = names.filter((n) => off?.has(n));
   const which = shown.length === all ? "all" : `these ${shown.length}`;
   const changed = shown.filter((t) => t.approval.changed).length;
   const on = shown.filter((t) => !off?.has(t.tool.ref.name)).map((t) => t.tool);
   return (
-    <div className="flex flex-wrap items-center gap-2 px-5 pt-3 text-ink-2 text-xs">
+    <div className="flex flex-wrap items-center gap-2 border-line border-b px-5 py-2 text-ink-2 text-xs">
       <p className="nums min-w-0 flex-1" role="status">
         {meter(on) || "Every tool here is off"}
         {offNow.length > 0 && on.length > 0 && `, ${offNow.length} off`}
@@ -163,4 +183,4 @@ function Bulk({ shown, all, off, onToggle, bulk }: BulkProps) {
       )}
     </div>
   );
-}
+});

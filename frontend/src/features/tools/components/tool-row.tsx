@@ -7,7 +7,7 @@ import { Badge } from "@/components/ui/badge";
 import { Callout } from "@/components/ui/callout";
 import { Switch } from "@/components/ui/switch";
 import { Tab, TabList, TabPanel, Tabs } from "@/components/ui/tabs";
-import { Tip } from "@/components/ui/tooltip";
+import { HoverTip } from "@/components/ui/tooltip";
 import { cn } from "@/lib/cn";
 import { pretty } from "@/lib/json";
 import { parameterRows } from "@/lib/schema";
@@ -61,9 +61,9 @@ export function ToolRow({ view, waiting, onServer, off, onToggle, control }: Too
                 {tool.ref.name}
               </span>
               {view.alias && view.alias !== tool.ref.name && !view.alias.endsWith(`__${tool.ref.name}`) && (
-                <Tip text="Models know it by this name.">
+                <HoverTip text="Models know it by this name.">
                   <span className="min-w-0 truncate font-mono text-ink-3 text-xs">{view.alias}</span>
-                </Tip>
+                </HoverTip>
               )}
               {tool.title !== tool.ref.name && (
                 <span className="min-w-0 truncate text-ink-3 text-xs">{tool.title}</span>
@@ -76,23 +76,23 @@ export function ToolRow({ view, waiting, onServer, off, onToggle, control }: Too
           <span className="flex shrink-0 flex-wrap justify-end gap-1">
             {off && <Badge>off</Badge>}
             {view.notOffered && !tool.broken && (
-              <Tip text={`Not offered to models: ${view.notOffered}`}>
+              <HoverTip text={`Not offered to models: ${view.notOffered}`}>
                 <Badge tone="warning">not for models</Badge>
-              </Tip>
+              </HoverTip>
             )}
             <ToolBadges annotations={tool.annotations} />
             {effect && !off && !control && view.decision.effect !== "allow" && (
-              <Tip text={view.decision.why}>
+              <HoverTip text={view.decision.why}>
                 <Badge tone={effect.tone}>{effect.word}</Badge>
-              </Tip>
+              </HoverTip>
             )}
           </span>
-          <Tip text="About what its definition costs a model, in tokens">
+          <HoverTip text="About what its definition costs a model, in tokens">
             <span className="nums w-12 shrink-0 text-right text-ink-3 text-xs">
               {aboutTokens(tool).toLocaleString("en-US")}
               <span className="sr-only"> tokens, about</span>
             </span>
-          </Tip>
+          </HoverTip>
           <ChevronRight className={cn("size-4 shrink-0 text-ink-3", open && "rotate-90")} aria-hidden />
         </button>
         {control}

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { createContext, type ReactNode, useContext, useRef, useState } from "react";
 import type { ApprovalChoice, ToolView } from "@/api/types";
 import { toastError, toastUndo } from "@/components/toast";
 import { ConfirmDialog } from "@/components/ui/dialog";
@@ -60,4 +60,27 @@ export function useChoose(onAsked?: () => void) {
     />
   );
   return { choose, dialog, asking: risky !== undefined };
+}
+
+type Choose = (tools: readonly ToolView[], choice: ApprovalChoice) => void;
+
+const Context = createContext<Choose>(() => {});
+
+/** One way to choose for all rows below: a thousand of them must not hold a dialog each. */
+export function ApprovalProvider({ children }: { children: ReactNode }) {
+  const { choose, dialog } = useChoose();
+  const latest = useRef(choose);
+  latest.current = choose;
+  const stable = useRef<Choose>((tools, choice) => void latest.current(tools, choice));
+  return (
+    <Context value={stable.current}>
+      {children}
+      {dialog}
+    </Context>
+  );
+}
+
+/** Chooses by the ApprovalProvider above. */
+export function useChooseAbove(): Choose {
+  return useContext(Context);
 }
