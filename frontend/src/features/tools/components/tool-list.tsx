@@ -156,19 +156,12 @@ const Bulk = memo(function Bulk({ shown, all, off, onToggle, bulk }: BulkProps) 
   const names = shown.map((t) => t.tool.ref.name);
   const offNow = names.filter((n) => off?.has(n));
   const which = shown.length === all ? "all" : `these ${shown.length}`;
-  const changed = shown.filter((t) => t.approval.changed).length;
   const on = shown.filter((t) => !off?.has(t.tool.ref.name)).map((t) => t.tool);
   return (
     <div className="flex flex-wrap items-center gap-2 border-line border-b px-5 py-2 text-ink-2 text-xs">
       <p className="nums min-w-0 flex-1" role="status">
         {meter(on) || "Every tool here is off"}
         {offNow.length > 0 && on.length > 0 && `, ${offNow.length} off`}
-        {changed > 0 && (
-          <span className="text-warning">
-            , {changed === 1 ? "1 tool" : `${changed} tools`} changed since you allowed{" "}
-            {changed === 1 ? "it" : "them"}
-          </span>
-        )}
       </p>
       {bulk?.(shown, which)}
       {shown.length > 1 && (
