@@ -363,7 +363,7 @@ func (d *dialer) tryStdio(ctx context.Context, a *attempt, p command, era string
 	proc, err := startProcess(p.path, p.args, p.env, p.dir, lim.Grace, stderr)
 	<-d.slots // how long the server takes from here on is its own affair
 	if err != nil {
-		de := failed(stepStart, core.FixEdit, true, "%s could not be started: %s.", p.path, plainOS(err))
+		de := failed(stepStart, core.FixEdit, true, "%s could not be started: %s.", p.path, strings.TrimSuffix(plainOS(err), "."))
 		de.err = err
 		return nil, nil, de
 	}

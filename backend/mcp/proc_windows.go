@@ -30,7 +30,11 @@ func newLineage(cmd *exec.Cmd, _ string) *lineage {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_SUSPENDED | windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
 	switch strings.ToLower(filepath.Ext(cmd.Path)) {
 	case ".cmd", ".bat":
-		cmd.SysProcAttr.CmdLine = batchLine(cmd.Path, cmd.Args[1:])
+		line, err := batchLine(cmd.Path, cmd.Args[1:])
+		if err != nil {
+			cmd.Err = err // Start returns it
+		}
+		cmd.SysProcAttr.CmdLine = line
 		cmd.Path = filepath.Join(systemDir(), "cmd.exe")
 	}
 	return &lineage{cmd: cmd, ended: make(chan struct{})}
@@ -42,21 +46,6 @@ func systemDir() string {
 		return `C:\Windows\System32`
 	}
 	return d
-}
-
-// batchLine is the command line that runs a batch file. Every argument is
-// quoted, and what the interpreter would expand or split is escaped.
-func batchLine(path string, args []string) string {
-	quote := func(s string) string {
-		s = strings.ReplaceAll(s, `"`, `""`)
-		s = strings.ReplaceAll(s, "%", "%%cd:~,%")
-		return `"` + s + `"`
-	}
-	parts := []string{quote(path)}
-	for _, a := range args {
-		parts = append(parts, quote(a))
-	}
-	return `cmd.exe /d /e:ON /v:OFF /s /c "` + strings.Join(parts, " ") + `"`
 }
 
 func (l *lineage) started() error {
