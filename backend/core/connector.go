@@ -64,7 +64,8 @@ type Connector struct {
 	// ("items.0.name", "items.#.name"); "" keeps all.
 	Pick string `json:"pick,omitempty"`
 	// AllowPrivate lets the host lead to this machine or a private network also
-	// where the URL does not name such an address itself.
+	// where the URL does not name such an address itself. It is for this host only,
+	// and for none that it redirects to.
 	AllowPrivate bool `json:"allowPrivate,omitempty"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,8 @@ import (
 const (
 	commandTime = 120 * time.Second
 	maxPrinted  = 1 << 20 // bytes that are kept of what a command prints
-	pipeGrace   = 2 * time.Second
+	maxTold     = 1000    // pieces of that which are told while it runs
+	pipeGrace   = 100 * time.Millisecond
 )
 
 type commandArgs struct {
@@ -51,20 +53,15 @@ func runCommand(ctx context.Context, c *call, a commandArgs) (core.ToolResult, e
 	printed := &printer{chunk: c.chunk}
 	cmd := exec.CommandContext(ctx, a.Command[0], a.Command[1:]...)
 	cmd.Dir, cmd.Env = filepath.Join(s.dir, s.rel), environment()
-	cmd.Stdout, cmd.Stderr = printed, printed
 	group(cmd)
-	cmd.WaitDelay = pipeGrace
-	err = cmd.Run()
-	if cmd.Process != nil {
-		endGroup(cmd) // what it left running in the background
-	}
+	err = run(cmd, printed)
 	printed.flush()
 	if ctx.Err() != nil {
 		return core.ToolResult{}, context.Cause(ctx)
 	}
 	var exit *exec.ExitError
 	switch {
-	case err == nil || errors.Is(err, exec.ErrWaitDelay):
+	case err == nil:
 	case errors.As(err, &exit):
 	default:
 		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "%s could not be started: %w", a.Command[0], err)
@@ -73,6 +70,39 @@ func runCommand(ctx context.Context, c *call, a commandArgs) (core.ToolResult, e
 	res := text(fmt.Sprintf("%s\n[exit code %d]", strings.TrimRight(printed.text(), "\n"), code))
 	res.IsError = code != 0
 	return res, nil
+}
+
+// run runs cmd to its end, and ends with it what it left in the background. What
+// they print goes to out.
+func run(cmd *exec.Cmd, out io.Writer) error {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("making a pipe: %w", err)
+	}
+	cmd.Stdout, cmd.Stderr = w, w
+	err = cmd.Start()
+	_ = w.Close() // theirs now
+	if err != nil {
+		_ = r.Close()
+		return err
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(out, r) // ends when nobody can print any more, or when r is closed
+	}()
+	err = cmd.Wait()
+	endGroup(cmd)
+	select {
+	case <-read:
+	case <-time.After(pipeGrace): // something left the group and holds the other end
+	}
+	_ = r.Close()
+	select { // at once, but for systems where closing does not wake a reader
+	case <-read:
+	case <-time.After(pipeGrace):
+	}
+	return err
 }
 
 // environment is what a command gets of ours: enough to find programs, and no keys.
@@ -96,6 +126,7 @@ type printer struct {
 	tail []byte
 	lost int
 	line []byte
+	told int
 }
 
 func (p *printer) Write(b []byte) (int, error) {
@@ -124,7 +155,14 @@ func (p *printer) Write(b []byte) (int, error) {
 }
 
 func (p *printer) tell(b []byte) {
-	if s := strings.ToValidUTF8(strings.TrimRight(string(b), "\r\n"), "\uFFFD"); s != "" {
+	s := strings.ToValidUTF8(strings.TrimRight(string(b), "\r\n"), "\uFFFD")
+	if s == "" {
+		return
+	}
+	if p.told++; p.told == maxTold {
+		s = "It prints too much to be followed. The end of it will be in the result."
+	}
+	if p.told <= maxTold {
 		p.chunk(core.Chunk{Kind: core.ChunkLog, Level: "info", Message: s})
 	}
 }

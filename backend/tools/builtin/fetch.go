@@ -13,8 +13,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	htmltomarkdown "github.com/JohannesKaufmann/html-to-markdown/v2"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
 	"golang.org/x/net/html/charset"
 
 	"patchbay/backend/core"
@@ -23,6 +24,7 @@ import (
 
 const (
 	maxFetched = 10 << 20
+	maxHTML    = 2 << 20          // bytes that become Markdown, which nothing can stop in the middle
 	fetchTime  = 25 * time.Second // below the gate's, so that the sentence is ours
 )
 
@@ -119,9 +121,19 @@ func readable(res *http.Response, raw []byte, asItIs bool) (string, error) {
 	if asItIs || media != "text/html" && media != "application/xhtml+xml" {
 		return body, nil
 	}
-	md, err := htmltomarkdown.ConvertString(body, converter.WithDomain(res.Request.URL.Scheme+"://"+res.Request.URL.Host))
+	if len(body) > maxHTML {
+		return "", core.Errorf(core.CodeTooLarge, "The page has %d KiB, and of at most %d Markdown is made. Ask for it raw.", len(body)>>10, maxHTML>>10)
+	}
+	md, err := toMarkdown(body, res.Request.URL.Scheme+"://"+res.Request.URL.Host)
 	if err != nil {
 		return "", core.Errorf(core.CodeInvalid, "The page cannot be read as HTML: %w", err)
 	}
 	return md, nil
+}
+
+// toMarkdown leaves characters as they are that Markdown would take for its own:
+// a model reads past them, and escaping them takes the square of their number.
+func toMarkdown(page, domain string) (string, error) {
+	c := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin()), converter.WithEscapeMode(converter.EscapeModeDisabled))
+	return c.ConvertString(page, converter.WithDomain(domain))
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +21,7 @@ import (
 const (
 	maxFile = 10 << 20 // bytes that are read or written
 	maxRead = 512 << 10
+	maxDiff = 4000 // lines that are compared
 )
 
 type readArgs struct {
@@ -125,7 +128,8 @@ func editFile(_ context.Context, c *call, a editArgs) (core.ToolResult, error) {
 	if err != nil {
 		return core.ToolResult{}, err
 	}
-	switch n := strings.Count(before, a.Old); {
+	n := strings.Count(before, a.Old)
+	switch {
 	case n == 0:
 		return core.ToolResult{}, core.Errorf(core.CodeNotFound, "%s does not hold that text. Read it and copy the piece exactly, with its white space.", s.path)
 	case n > 1 && !a.All:
@@ -133,13 +137,52 @@ func editFile(_ context.Context, c *call, a editArgs) (core.ToolResult, error) {
 	case a.Old == a.New:
 		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "The old and the new text are the same.")
 	}
-	after := strings.ReplaceAll(before, a.Old, a.New)
-	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(before), B: difflib.SplitLines(after), FromFile: s.path, ToFile: s.path, Context: 3})
-	if err != nil {
-		return core.ToolResult{}, fmt.Errorf("comparing %s: %w", s.path, err)
+	if size := len(before) + n*(len(a.New)-len(a.Old)); size > maxFile { // before it is made: it could fill the memory
+		return core.ToolResult{}, core.Errorf(core.CodeTooLarge, "%s was not changed: it would have %d bytes, and at most %d MiB can be written.", s.path, size, maxFile>>20)
 	}
+	after := strings.ReplaceAll(before, a.Old, a.New)
 	if err := s.write(after); err != nil {
 		return core.ToolResult{}, err
 	}
+	diff, err := difference(s.path, before, after)
+	if err != nil {
+		return core.ToolResult{}, fmt.Errorf("comparing %s: %w", s.path, err)
+	}
+	if diff == "" {
+		return text(fmt.Sprintf("Replaced it %d times in %s. The difference is too long to be shown.", n, s.path)), nil
+	}
 	return text(diff), nil
 }
+
+// difference is what changed, as a unified diff; "" where it would be too long.
+// Its time grows with the square of the lines, so it is made of few.
+func difference(path, before, after string) (string, error) {
+	a, b := difflib.SplitLines(before), difflib.SplitLines(after)
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	end := 0
+	for end < min(len(a), len(b))-same && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	const around = 3
+	from, rest := max(same-around, 0), max(end-around, 0)
+	a, b = a[from:len(a)-rest], b[from:len(b)-rest]
+	if len(a)+len(b) > maxDiff {
+		return "", nil
+	}
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: a, B: b, FromFile: path, ToFile: path, Context: around})
+	if err != nil || len(diff) > maxRead {
+		return "", err
+	}
+	return hunk.ReplaceAllStringFunc(diff, func(head string) string {
+		m := hunk.FindStringSubmatch(head)
+		old, _ := strconv.Atoi(m[1]) // digits, and few of them
+		now, _ := strconv.Atoi(m[3])
+		return fmt.Sprintf("@@ -%d%s +%d", old+from, m[2], now+from)
+	}), nil
+}
+
+// hunk is the head of a part of a diff, up to the line of the new text.
+var hunk = regexp.MustCompile(`(?m)^@@ -(\d+)(,\d+)? \+(\d+)`)

@@ -3,11 +3,13 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -22,6 +24,10 @@ const (
 	maxMatches  = 200     // lines
 	maxLine     = 400     // bytes of one line
 	maxSearched = 2 << 20 // bytes of a file; larger ones are rarely text
+	maxPattern  = 1000    // bytes of a regular expression or a glob
+
+	maxAlternatives = 200 // of the braces of a glob, all with each other
+	maxStars        = 8   // ** in one glob: each multiplies the ways to match
 )
 
 type listArgs struct{ Path, Pattern string }
@@ -38,8 +44,8 @@ func listFiles(ctx context.Context, c *call, a listArgs) (core.ToolResult, error
 		}
 		return text(strings.Join(out, "\n")), nil
 	}
-	if a.Pattern != "" && !doublestar.ValidatePattern(a.Pattern) {
-		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "%q is no pattern of file names.", a.Pattern)
+	if err := checkGlob(a.Pattern); err != nil {
+		return core.ToolResult{}, err
 	}
 	var out []string
 	more, err := c.walk(ctx, a.Path, func(s *spot, name string, d fs.DirEntry) (stop bool, err error) {
@@ -137,22 +143,94 @@ func (c *call) walk(ctx context.Context, at string, visit func(s *spot, name str
 	return more, err
 }
 
+// checkGlob says what is wrong with a pattern of file names; "" is none. Matching
+// tries all alternatives of all braces with each other, so there must be few.
+func checkGlob(pattern string) error {
+	many, open := 1, []int{}
+	for _, r := range pattern {
+		switch {
+		case r == '{':
+			open = append(open, 1)
+		case r == ',' && len(open) > 0:
+			open[len(open)-1]++
+		case r == '}' && len(open) > 0:
+			many *= open[len(open)-1]
+			open = open[:len(open)-1]
+		}
+		if many > maxAlternatives {
+			break
+		}
+	}
+	switch {
+	case len(pattern) > maxPattern || many > maxAlternatives || strings.Count(pattern, "**") > maxStars:
+		return core.Errorf(core.CodeInvalid, "The pattern of file names %q is too long or has too many alternatives. Use a simpler one.", core.Clip(pattern, 100))
+	case pattern != "" && !doublestar.ValidatePattern(pattern):
+		return core.Errorf(core.CodeInvalid, "%q is no pattern of file names.", pattern)
+	}
+	return nil
+}
+
+// expression is a regular expression whose matching can be stopped.
+type expression struct {
+	re   *regexp.Regexp
+	size int // steps of its program: what one character may cost
+}
+
+func compile(pattern string, ignoreCase bool) (*expression, error) {
+	if len(pattern) > maxPattern {
+		return nil, core.Errorf(core.CodeInvalid, "The regular expression has %d bytes, more than %d. Use a shorter one.", len(pattern), maxPattern)
+	}
+	if ignoreCase {
+		pattern = "(?i)" + pattern
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, core.Errorf(core.CodeInvalid, "%q is no regular expression: %w", pattern, err)
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return nil, core.Errorf(core.CodeInvalid, "%q is no regular expression: %w", pattern, err)
+	}
+	prog, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, core.Errorf(core.CodeInvalid, "%q is no regular expression: %w", pattern, err)
+	}
+	return &expression{re, len(prog.Inst)}, nil
+}
+
+// match ends soon after ctx does, and then means nothing.
+func (e *expression) match(ctx context.Context, line string) bool {
+	if len(line)*e.size < 10_000_000 { // well under a second; nothing looks at ctx on the fast way
+		return e.re.MatchString(line)
+	}
+	return e.re.MatchReader(&stoppable{ctx: ctx, r: strings.NewReader(line)})
+}
+
+// stoppable reads runes until ctx ends.
+type stoppable struct {
+	ctx context.Context
+	r   *strings.Reader
+}
+
+func (s *stoppable) ReadRune() (rune, int, error) {
+	if s.ctx.Err() != nil {
+		return 0, 0, io.EOF
+	}
+	return s.r.ReadRune()
+}
+
 type searchArgs struct {
 	Pattern, Path, Files string
 	IgnoreCase           bool
 }
 
 func searchFiles(ctx context.Context, c *call, a searchArgs) (core.ToolResult, error) {
-	expr := a.Pattern
-	if a.IgnoreCase {
-		expr = "(?i)" + expr
-	}
-	re, err := regexp.Compile(expr)
+	re, err := compile(a.Pattern, a.IgnoreCase)
 	if err != nil {
-		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "%q is no regular expression: %w", a.Pattern, err)
+		return core.ToolResult{}, err
 	}
-	if a.Files != "" && !doublestar.ValidatePattern(a.Files) {
-		return core.ToolResult{}, core.Errorf(core.CodeInvalid, "%q is no pattern of file names.", a.Files)
+	if err := checkGlob(a.Files); err != nil {
+		return core.ToolResult{}, err
 	}
 	var out []string
 	more, err := c.walk(ctx, a.Path, func(s *spot, name string, d fs.DirEntry) (bool, error) {
@@ -170,7 +248,10 @@ func searchFiles(ctx context.Context, c *call, a searchArgs) (core.ToolResult, e
 			return false, nil // no text
 		}
 		for n, line := range strings.Split(content, "\n") {
-			if !re.MatchString(line) {
+			if ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			if !re.match(ctx, line) {
 				continue
 			}
 			if len(out) == maxMatches {

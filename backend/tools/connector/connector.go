@@ -4,7 +4,6 @@ package connector
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,13 +83,11 @@ func (x *Connector) sign(req *http.Request, t core.CustomTool) (hide func(string
 	if strings.ContainsAny(v, "\r\n\x00") {
 		return nil, core.Errorf(core.CodeInvalid, "The secret %q holds a line break, so it cannot be sent. Save it again without.", name)
 	}
-	sent := v
 	switch a.Type {
 	case core.AuthBearer:
 		req.Header.Set("Authorization", "Bearer "+v)
 	case core.AuthBasic:
 		req.SetBasicAuth(a.User, v)
-		sent = base64.StdEncoding.EncodeToString([]byte(a.User + ":" + v))
 	case core.AuthHeader:
 		req.Header.Set(a.Name, v)
 	case core.AuthQuery:
@@ -100,20 +97,9 @@ func (x *Connector) sign(req *http.Request, t core.CustomTool) (hide func(string
 		}
 		req.URL.RawQuery += pair
 	case core.AuthCookie:
-		sent = percent(v)
-		addCookie(req, a.Name, sent)
+		addCookie(req, a.Name, percent(v))
 	}
-	inJSON, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("hiding the secret %s: %w", name, err)
-	}
-	var pairs []string
-	for _, form := range []string{sent, v, percent(v), url.QueryEscape(v), string(inJSON[1 : len(inJSON)-1])} {
-		if len(form) >= 4 { // shorter ones would blot out half of what is shown
-			pairs = append(pairs, form, "••••••••")
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace, nil
+	return core.Masker(v), nil
 }
 
 // judge lets only the connector's own host lead to a private address, and only
@@ -124,7 +110,7 @@ func judge(c core.Connector, own *url.URL) reach.Judge {
 		if err != nil {
 			return false, err
 		}
-		return c.AllowPrivate || strings.EqualFold(host, own.Hostname()) && reach.PrivateHost(host), nil
+		return strings.EqualFold(host, own.Hostname()) && (c.AllowPrivate || reach.PrivateHost(host)), nil
 	}
 }
 
@@ -174,6 +160,9 @@ func answer(c core.Connector, res *http.Response, raw []byte, hide func(string) 
 	}
 	text, isText := decodeText(raw, res.Header.Get("Content-Type"), media)
 	text = hide(text)
+	if !isText {
+		raw = []byte(hide(string(raw)))
+	}
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		said := fmt.Sprintf("%s %s answered %s.", c.Method, hide(res.Request.URL.Host+res.Request.URL.EscapedPath()), res.Status)
 		if isText && text != "" {
@@ -182,7 +171,7 @@ func answer(c core.Connector, res *http.Response, raw []byte, hide func(string) 
 		return core.ToolResult{IsError: true, Content: []core.Content{{Type: core.ContentText, Text: said}}}, nil
 	}
 	switch {
-	case isText && gjson.Valid(text):
+	case isText && json.Valid([]byte(text)): // gjson.Valid has no limit of depth, and its stack would end the process
 		return picked(c, text)
 	case c.Pick != "":
 		return core.ToolResult{IsError: true, Content: []core.Content{{Type: core.ContentText,
@@ -215,7 +204,11 @@ func picked(c core.Connector, text string) (core.ToolResult, error) {
 			return core.ToolResult{Content: []core.Content{{Type: core.ContentText, Text: r.String()}}, StructuredContent: json.RawMessage(text)}, nil
 		}
 	}
-	return core.ToolResult{Content: []core.Content{{Type: core.ContentText, Text: text}}, StructuredContent: json.RawMessage(text)}, nil
+	res := core.ToolResult{Content: []core.Content{{Type: core.ContentText, Text: text}}}
+	if json.Valid([]byte(text)) { // some modifiers of GJSON make what is no JSON
+		res.StructuredContent = json.RawMessage(text)
+	}
+	return res, nil
 }
 
 // decodeText returns raw as a text in UTF-8, and false for what is none.

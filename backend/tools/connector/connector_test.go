@@ -3,6 +3,7 @@ package connector_test
 import (
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -82,7 +83,7 @@ func TestFormsAndTexts(t *testing.T) {
 func TestHostileArguments(t *testing.T) {
 	s, all := server(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") })
 	c := core.Connector{Method: "GET", URL: s.URL + "/users/{{id}}/x", Headers: map[string]string{"X-H": "{{h}}"}, Query: map[string]string{"q": "{{q}}"}}
-	for _, id := range []string{"../../admin", "@evil.example", "//evil.example/", "a#b", "a?b=c", "%2e%2e", "\r\nX: y", "日本", "{{h}}", "a\\..\\b", "..;/"} {
+	for _, id := range []string{"src/main.go", "a..b/c...", "@evil.example", "//evil.example/", "a#b", "a?b=c", "%2e%2e", "\r\nX: y", "日本", "{{h}}", "..;/"} {
 		before := len(*all)
 		raw, err := json.Marshal(map[string]string{"id": id, "q": id})
 		require.NoError(t, err)
@@ -100,7 +101,7 @@ func TestHostileArguments(t *testing.T) {
 		require.Equal(t, url.Values{"q": {id}}, values)
 		require.NotContains(t, got.header, "X")
 	}
-	for _, args := range []string{`{"id":".."}`, `{"id":"."}`, `{"id":""}`, `{}`, `{"id":null}`, `{"id":[]}`, `{"id":{"a":1}}`, `{"id":[{"a":1}]}`,
+	for _, args := range []string{`{"id":".."}`, `{"id":"."}`, `{"id":""}`, `{"id":[""]}`, `{"id":"../../admin"}`, `{"id":"a/../../b"}`, `{"id":"a\\..\\b"}`, `{"id":["x/../y","z"]}`, `{}`, `{"id":null}`, `{"id":[]}`, `{"id":{"a":1}}`, `{"id":[{"a":1}]}`,
 		`{"id":"1","h":"a\r\nX: y"}`, `{"id":"1","h":"a\u0000"}`, `{"id":"1","q":{"a":1}}`} {
 		before := len(*all)
 		_, err := run(t, c, args)
@@ -200,6 +201,10 @@ func TestRedirectsGiveNothingAway(t *testing.T) {
 	_, err = run(t, core.Connector{Method: "GET", URL: s.URL}, `{}`)
 	require.Equal(t, core.CodeDenied, core.CodeOf(err), "%v", err)
 	require.Len(t, *got, before)
+	// AllowPrivate is for the connector's own host and for no other.
+	_, err = run(t, core.Connector{Method: "GET", URL: s.URL, AllowPrivate: true}, `{}`)
+	require.Equal(t, core.CodeDenied, core.CodeOf(err), "%v", err)
+	require.Len(t, *got, before)
 }
 
 func TestAnswers(t *testing.T) {
@@ -236,6 +241,41 @@ func TestAnswers(t *testing.T) {
 	r, err = run(t, c, `{}`)
 	require.NoError(t, err)
 	require.True(t, r.IsError)
+}
+
+// A server must not end our process: the stack of a reader without a limit of depth would.
+func TestAnAnswerThatIsNestedWithoutEnd(t *testing.T) {
+	for _, body := range []string{strings.Repeat("[", 9<<20), strings.Repeat(`{"a":`, 1<<20), strings.Repeat("[", 4<<20) + strings.Repeat("]", 4<<20)} {
+		s, _ := server(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) })
+		for _, pick := range []string{"", "a.0", "@pretty"} {
+			r, err := run(t, core.Connector{Method: "GET", URL: s.URL, Pick: pick}, `{}`)
+			require.NoError(t, err)
+			require.Equal(t, pick != "", r.IsError)
+			require.Nil(t, r.StructuredContent)
+		}
+	}
+}
+
+// A server that says the secret back in another spelling, or as an image, shows it to nobody.
+func TestASecretThatIsSaidBackIsMasked(t *testing.T) {
+	kind, say := "text/plain", func(s string) string { return s }
+	s, _ := server(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		fmt.Fprint(w, "<", say(strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")), ">")
+	})
+	c := core.Connector{Method: "GET", URL: s.URL, Auth: &core.ConnectorAuth{Type: core.AuthBearer, Secret: "${secret:KEY}"}}
+	for _, say = range []func(string) string{
+		func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) },
+		func(s string) string { return fmt.Sprintf("%x", s) },
+		func(s string) string { return strings.ToLower(url.QueryEscape(s)) },
+		func(s string) string { kind = "image/png"; return "\xff" + s },
+	} {
+		r, err := run(t, c, `{}`)
+		require.NoError(t, err)
+		shown := r.Text() + string(r.Content[0].Data)
+		require.Contains(t, shown, "••••••••")
+		require.Less(t, len(shown), len("<••••••••>")+8, shown)
+	}
 }
 
 // A small answer that unpacks to a huge one must not fill the memory.

@@ -98,9 +98,8 @@ func addressOf(c core.Connector, args map[string]any) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// Servers read these as steps, encoded or not.
-		if plain, err := url.PathUnescape(filled); filled != segment && (err != nil || plain == "." || plain == "..") {
-			return "", core.Errorf(core.CodeInvalid, "An argument would make %q of a part of the address, which leads elsewhere. The request was not made.", plain)
+		if filled != segment && stepsAway(filled) {
+			return "", core.Errorf(core.CodeInvalid, "An argument would make %q of a part of the address, which leads elsewhere. The request was not made.", filled)
 		}
 		segments[i] = filled
 	}
@@ -126,6 +125,17 @@ func addressOf(c core.Connector, args map[string]any) (string, error) {
 		address += "?" + strings.Join(pairs, "&")
 	}
 	return address, nil
+}
+
+// stepsAway reports whether an encoded part of a path is empty or holds steps
+// such as "..". Many servers decode slashes before they take the steps.
+func stepsAway(segment string) bool {
+	plain, err := url.PathUnescape(segment)
+	if err != nil || plain == "" {
+		return true
+	}
+	steps := strings.FieldsFunc(plain, func(r rune) bool { return r == '/' || r == '\\' })
+	return slices.Contains(steps, ".") || slices.Contains(steps, "..")
 }
 
 // fields are templates by name as the pairs of a query or a form. A list that

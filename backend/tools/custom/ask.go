@@ -23,9 +23,18 @@ type question struct {
 	Base64    []byte          `json:"base64"`
 }
 
-// ask answers one question of the script, in the background.
-func (c *call) ask(f frame.Frame) {
+// askCost is what a question costs beside its text, in bytes: a goroutine.
+const askCost = 8 << 10
+
+// ask answers one question of the script, in the background. It returns false
+// when more wait than the script may have of memory: what waits here counts as its.
+func (c *call) ask(f frame.Frame) bool {
+	weight := int64(len(f.Body)) + askCost
+	if c.waiting.Add(weight) > c.r.o.Memory {
+		return false
+	}
 	c.asks.Go(func() {
+		defer c.waiting.Add(-weight)
 		select {
 		case c.slots <- struct{}{}:
 			defer func() { <-c.slots }()
@@ -34,6 +43,8 @@ func (c *call) ask(f frame.Frame) {
 		}
 		answer := frame.Frame{Kind: frame.Answer, ID: f.ID}
 		v, err := c.answer(f)
+		c.sending.Lock() // one at a time, for a large answer takes much memory on its way
+		defer c.sending.Unlock()
 		if err == nil {
 			answer.Body, err = json.Marshal(v)
 		}
@@ -50,6 +61,7 @@ func (c *call) ask(f frame.Frame) {
 			_ = c.worker.out.Send(answer) // a worker that is gone is noticed elsewhere
 		}
 	})
+	return true
 }
 
 func (c *call) answer(f frame.Frame) (any, error) {
@@ -88,10 +100,11 @@ func (c *call) secret(name string) (string, error) {
 	case !ok:
 		return "", core.Errorf(core.CodeNeedsValue, "There is no secret %q yet. Add it, then run %s again.", name, c.tool.Name)
 	}
-	if len(v) >= 4 { // shorter ones would blot out half of what is shown
-		c.mu.Lock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Contains(c.secrets, v) {
 		c.secrets = append(c.secrets, v)
-		c.mu.Unlock()
+		c.masked = core.Masker(c.secrets...)
 	}
 	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,8 +38,12 @@ type call struct {
 	slots  chan struct{}
 	chunk  core.ChunkFunc
 
+	waiting atomic.Int64 // bytes of questions that wait for their answers
+	sending sync.Mutex   // held while an answer is encoded and sent
+
 	mu      sync.Mutex
-	secrets []string // values it was given; they must not be shown
+	secrets []string            // values it was given; they must not be shown
+	masked  func(string) string // hides them; nil while there are none
 }
 
 // budget is how many calls a call may still make, with all below it.
@@ -154,7 +159,9 @@ func (c *call) drive() (frame.Frame, error) {
 				}
 				c.chunk(core.Chunk{Kind: core.ChunkProgress, Progress: s.Progress, Total: s.Total, Message: c.mask(s.Message)})
 			case frame.Ask:
-				c.ask(f)
+				if !c.ask(f) {
+					return frame.Frame{Kind: frame.Fail, Problem: &frame.Problem{Cause: frame.Memory}}, nil
+				}
 			case frame.Done, frame.Fail:
 				return f, nil
 			}
@@ -201,9 +208,14 @@ func (c *call) result(f frame.Frame) (core.ToolResult, error) {
 	case f.Kind == frame.Done:
 		var s string
 		if json.Unmarshal(f.Body, &s) == nil && f.Body[0] == '"' {
-			return core.ToolResult{Content: []core.Content{{Type: core.ContentText, Text: s}}}, nil
+			return core.ToolResult{Content: []core.Content{{Type: core.ContentText, Text: c.mask(s)}}}, nil
 		}
-		return core.ToolResult{Content: []core.Content{{Type: core.ContentText, Text: string(f.Body)}}, StructuredContent: f.Body}, nil
+		s = c.mask(string(f.Body))
+		res := core.ToolResult{Content: []core.Content{{Type: core.ContentText, Text: s}}}
+		if json.Valid([]byte(s)) { // a secret that is a number leaves no JSON
+			res.StructuredContent = json.RawMessage(s)
+		}
+		return res, nil
 	case p == nil:
 		return core.ToolResult{}, core.Errorf(core.CodeInternal, "%s ended without saying how.", c.tool.Name)
 	case p.Cause == frame.Time:
@@ -235,11 +247,12 @@ func problemText(p *frame.Problem) string {
 // mask hides the secrets that the script was given from what is shown and kept.
 func (c *call) mask(s string) string {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, v := range c.secrets {
-		s = strings.ReplaceAll(s, v, "••••••••")
+	masked := c.masked
+	c.mu.Unlock()
+	if masked == nil {
+		return s
 	}
-	return s
+	return masked(s)
 }
 
 // hold stops the clock of this call and of those that wait for it.

@@ -77,11 +77,13 @@ func (c *call) fetch(q question) (*fetched, error) {
 		return nil, core.Errorf(core.CodeUnavailable, "%s could not be reached: %w", u.Host, err)
 	}
 	defer res.Body.Close()
-	raw, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
+	var read strings.Builder // whose text is not copied once more
+	_, err = io.Copy(&read, io.LimitReader(res.Body, maxBody+1))
+	text := read.String()
 	switch {
 	case err != nil:
 		return nil, core.Errorf(core.CodeUnavailable, "The answer of %s broke off: %w", u.Host, err)
-	case len(raw) > maxBody:
+	case len(text) > maxBody:
 		return nil, core.Errorf(core.CodeTooLarge, "The answer of %s is larger than %d MiB. Ask for less.", u.Host, maxBody>>20)
 	}
 	out := &fetched{Status: res.StatusCode, StatusText: strings.TrimPrefix(res.Status, res.Status[:min(4, len(res.Status))]),
@@ -91,11 +93,10 @@ func (c *call) fetch(q question) (*fetched, error) {
 			out.Headers = append(out.Headers, [2]string{strings.ToLower(k), v})
 		}
 	}
-	if utf8.Valid(raw) {
-		text := string(raw)
+	if utf8.ValidString(text) {
 		out.Text = &text
 	} else {
-		out.Base64 = raw
+		out.Base64 = []byte(text)
 	}
 	return out, nil
 }

@@ -1,10 +1,12 @@
 package reach
 
 import (
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -41,7 +43,8 @@ func Real(path string) string {
 }
 
 // Touches reports whether rel below dir is one of the private paths or lies in
-// one, by its name or through links.
+// one, by its name, through links, or by another spelling of it where the system
+// takes them for the same.
 func Touches(private []string, dir, rel string) bool {
 	full := filepath.Join(Real(dir), rel)
 	full = filepath.Join(Real(filepath.Dir(full)), filepath.Base(full))
@@ -52,7 +55,20 @@ func Touches(private []string, dir, rel string) bool {
 			}
 		}
 	}
-	return false
+	var ours []os.FileInfo
+	for _, p := range private {
+		if st, err := os.Stat(p); err == nil {
+			ours = append(ours, st)
+		}
+	}
+	for at := full; ; at = filepath.Dir(at) {
+		if st, err := os.Stat(at); err == nil && slices.ContainsFunc(ours, func(o os.FileInfo) bool { return os.SameFile(o, st) }) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
 }
 
 // OpenRegular opens a file in root without waiting for one that is none, such
@@ -72,22 +88,55 @@ func OpenRegular(root *os.Root, rel string, flag int, path string) (*os.File, er
 	return f, nil
 }
 
-// WriteFile replaces what the file rel in root holds, or makes it. path is what
-// errors call it.
+// WriteFile makes the file rel in root, or replaces it as a whole: when that
+// fails, what was there before still is. path is what errors call it.
 func WriteFile(root *os.Root, rel, content, path string) error {
-	f, err := OpenRegular(root, rel, os.O_WRONLY|os.O_CREATE, path)
+	mode := fs.FileMode(0o600)
+	for range maxLinks {
+		st, err := root.Lstat(rel)
+		if err != nil || st.Mode()&fs.ModeSymlink == 0 {
+			break
+		}
+		to, err := root.Readlink(rel)
+		if err != nil {
+			return FileError(path, err)
+		}
+		if filepath.IsAbs(to) { // root says no to it, when it is opened
+			break
+		}
+		rel = filepath.Join(filepath.Dir(rel), to)
+	}
+	_, err := root.Lstat(rel)
+	if err == nil { // may it be written, and is it a file?
+		f, err := OpenRegular(root, rel, os.O_WRONLY, path)
+		if err != nil {
+			return err
+		}
+		st, err := f.Stat()
+		if err = errors.Join(err, f.Close()); err != nil {
+			return FileError(path, err)
+		}
+		mode = st.Mode().Perm()
+	}
+	part := filepath.Join(filepath.Dir(rel), ".patchbay-"+rand.Text())
+	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		return err
-	}
-	err = f.Truncate(0)
-	if err == nil {
-		_, err = f.WriteString(content)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
 		return FileError(path, err)
+	}
+	_, err = f.WriteString(content)
+	if err == nil {
+		err = f.Chmod(mode) // what the umask took
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = root.Rename(part, rel)
+	}
+	if err != nil {
+		return FileError(path, errors.Join(err, root.Remove(part)))
 	}
 	return nil
 }
+
+const maxLinks = 20 // that are followed to a file
 
 // FileError says of an error of the system what it means for path.
 func FileError(path string, err error) error {

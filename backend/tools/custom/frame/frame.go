@@ -4,6 +4,7 @@
 package frame
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -97,21 +98,42 @@ type Writer struct {
 // NewWriter makes a writer on w.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Send writes f, at once and whole.
+// Send writes f, at once and whole. Its Body, which may be large, is not copied.
 func (w *Writer) Send(f Frame) error {
+	body := f.Body
+	f.Body = nil
 	raw, err := json.Marshal(f)
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("encoding a %s frame: %w", f.Kind, err)
+	case len(raw)+len(body) > Max-100:
+		return fmt.Errorf("a %s frame of %d bytes is larger than %d", f.Kind, len(raw)+len(body), Max-100)
+	case len(body) > 0 && !json.Valid(body):
+		return fmt.Errorf("the body of a %s frame is no JSON", f.Kind)
 	}
-	if len(raw) > Max {
-		return fmt.Errorf("a %s frame of %d bytes is larger than %d", f.Kind, len(raw), Max)
+	parts := [][]byte{make([]byte, 4, 4+len(raw)+len(`,"body":`)), body, []byte("}")}
+	if len(body) == 0 {
+		parts[0] = append(parts[0], raw...)
+		parts = parts[:1]
+	} else {
+		parts[0] = append(append(parts[0], raw[:len(raw)-1]...), `,"body":`...) // kind is always there, so a comma is right
 	}
-	out := make([]byte, 4, 4+len(raw))
-	binary.BigEndian.PutUint32(out, uint32(len(raw)))
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	binary.BigEndian.PutUint32(parts[0], uint32(n-4))
+	if n < 64<<10 { // one write is quicker
+		parts = [][]byte{bytes.Join(parts, nil)}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, err = w.w.Write(append(out, raw...))
-	return err
+	for _, p := range parts {
+		if _, err := w.w.Write(p); err != nil {
+			return fmt.Errorf("writing a %s frame: %w", f.Kind, err)
+		}
+	}
+	return nil
 }
 
 // Read reads one frame. It returns io.EOF where the other side hung up.

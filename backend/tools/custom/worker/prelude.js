@@ -320,7 +320,8 @@
         try {
           json = stringify(v);
         } catch (e) {
-          host("fail", stringify({ name: "TypeError", message: `What the tool returned cannot be written as JSON: ${e.message}`, stack: "" }));
+          const why = e === null ? "the memory ran out" : e.message;
+          host("fail", stringify({ name: "TypeError", message: `What the tool returned cannot be written as JSON: ${why}`, stack: "" }));
           return;
         }
         host("done", json ?? "");

@@ -21,6 +21,7 @@ const (
 	maxLogs   = 1000     // lines of one script
 	maxLog    = 4 << 10  // bytes of one line
 	maxResult = 16 << 20 // bytes of what a script returns
+	maxSaid   = 64 << 10 // bytes of the message of an exception
 	stepGap   = 20 * time.Millisecond
 )
 
@@ -117,6 +118,9 @@ func (r *realm) run(f frame.Frame) frame.Frame {
 		r.enter(func() { n, err = r.vm.ExecutePendingJobs() })
 		if err != nil || r.end != nil || r.broken != nil {
 			break
+		}
+		if r.busy >= r.limit { // many short stretches, none of which was interrupted
+			return frame.Frame{Kind: frame.Fail, Problem: &frame.Problem{Cause: frame.Time}}
 		}
 		if n > 0 { // the drain is bounded and may have left some
 			continue
@@ -223,7 +227,12 @@ func (r *realm) host(args []any) (any, error) {
 		if err := json.Unmarshal([]byte(body), p); err != nil {
 			p.Message = "It threw something that cannot be shown."
 		}
-		r.settled(frame.Frame{Kind: frame.Fail, Problem: placed(p)})
+		p.Name, p.Message = clip(p.Name, maxSaid), clip(p.Message, maxSaid)
+		p = placed(p)
+		if p.Cause == frame.Time && r.busy < r.limit { // the script's own words
+			p.Cause = frame.Threw
+		}
+		r.settled(frame.Frame{Kind: frame.Fail, Problem: p})
 	}
 	return nil, nil
 }
@@ -258,10 +267,15 @@ func (r *realm) log(level, text string) error {
 	if r.logs == maxLogs {
 		level, text = "warning", fmt.Sprintf("After %d lines the rest of the console is left out.", maxLogs)
 	}
-	if len(text) > maxLog {
-		text = strings.ToValidUTF8(text[:maxLog], "") + "…"
+	return r.send(frame.Frame{Kind: frame.Log, Level: level, Text: clip(text, maxLog)})
+}
+
+// clip keeps at most limit bytes of s.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
 	}
-	return r.send(frame.Frame{Kind: frame.Log, Level: level, Text: text})
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 // progress sends the first news at once and then the latest, a few times a second.
@@ -315,9 +329,12 @@ func placed(p *frame.Problem) *frame.Problem {
 		switch p.Message {
 		case "interrupted":
 			p.Cause = frame.Time
-		case "out of memory":
+		case "out of memory", "": // there was none left for the words
 			p.Cause = frame.Memory
 		}
+	}
+	if p.Name == "" && p.Message == "null" {
+		p.Message = "It threw null, which is also what is left when the memory runs out."
 	}
 	if p.Line >= firstLine {
 		p.Line -= firstLine - 1
