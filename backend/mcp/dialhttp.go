@@ -6,9 +6,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"slices"
 	"strings"
@@ -95,7 +97,8 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l := newLink(lctx, cancel)
 	context.AfterFunc(lctx, conns.endCalls) // what is in flight ends with the link
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
-	rt := &roundTripper{base: &tapped{base, a.log}, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
+	rt := &roundTripper{base: &tapped{base, a.log}, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame, user: u.User}
+	rt.jar, _ = cookiejar.New(nil) // fails for options only
 	for k, v := range a.spec.Headers {
 		rt.header.Set(k, v)
 	}
@@ -119,12 +122,15 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l.quiet = !sse && d.memory.get(a.key).quiet()
 	var tr sdk.Transport = &sdk.StreamableClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame, DisableStandaloneSSE: l.quiet}
 	era, why := d.era(a)
+	limit := func() time.Duration { return lim.Connect }
 	if sse {
 		why = "It speaks the older HTTP with SSE, which has initialize only."
+		rt.older = &older{}
+		limit = func() time.Duration { return rt.older.limit(lim) }
 		tr, era = &sdk.SSEClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame}, versionLegacy
 	}
 	began := time.Now()
-	session, end, err := connect(ctx, l.client, tr, func() time.Duration { return lim.Connect }, era)
+	session, end, err := connect(ctx, l.client, tr, limit, era)
 	if err != nil {
 		cancel()
 		rt.closed.Store(true)
@@ -141,7 +147,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 			return d.tryHTTP(ctx, a, u, false)
 		}
 		refused = status == 400 || status == 404 || status == 405
-		return nil, refused && denied == 0, explainHTTP(a.spec, u, err, status, denied, body, time.Since(began))
+		return nil, refused && denied == 0, explainHTTP(a.spec, u, rt, err, status, denied, body, time.Since(began))
 	}
 	l.session, r.session = session, session
 	l.denied.Store(false) // that was the probe
@@ -177,10 +183,11 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 }
 
 // explainHTTP makes a sentence of why the handshake failed.
-func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int, body string, waited time.Duration) *dialError {
+func explainHTTP(spec core.ServerSpec, u *url.URL, rt *roundTripper, err error, status, denied int, body string, waited time.Duration) *dialError {
 	var we *jsonrpc.Error
 	var de *dialError
 	var ae *authError
+	var mv *moved
 	switch {
 	case errors.As(err, &ae):
 		de = failed(stepHandshake, core.FixReconnect, false, "%s", ae.message)
@@ -188,7 +195,11 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 			de.fix, de.final, de.code = core.FixEdit, true, core.CodeNeedsAuth
 		}
 	case denied != 0:
-		de = needsSignIn(spec, denied)
+		de = needsSignIn(spec, rt.auth, denied)
+	case rt.older.why(err) != "":
+		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP over HTTP with SSE: %s", u.Host, sentence(rt.older.why(err)))
+	case errors.As(err, &mv):
+		de = failed(stepHandshake, core.FixEdit, false, "%s redirects to %s (HTTP %d), where messages would not arrive. If that is the new address of %s, set its URL to it.", u.Host, core.Clip(mv.to, 200), mv.status, spec.Name)
 	case errors.Is(err, context.DeadlineExceeded):
 		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s. If it only needs longer, raise the time limit for connecting in the settings of %s.", u.Host, seconds(waited), spec.Name)
 	case status >= 400 && status != 200:
@@ -204,7 +215,11 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	case unknownVersion.MatchString(err.Error()), badField.MatchString(err.Error()):
 		de = failed(stepHandshake, core.FixShowLog, false, "%s", explainHello(spec.Name, err))
 	default:
-		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s", u.Host, sentence(plain(err)))
+		why := plain(err)
+		if why == noMessage {
+			why = rt.oddity()
+		}
+		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s", u.Host, sentence(why))
 	}
 	de.err = err
 	if de.detail == "" {
@@ -213,11 +228,13 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	return de
 }
 
-// needsSignIn is the error of a server that refuses us.
-func needsSignIn(spec core.ServerSpec, status int) *dialError {
+// needsSignIn is the error of a server that refuses us. a may be nil.
+func needsSignIn(spec core.ServerSpec, a *authorizer, status int) *dialError {
 	de := &dialError{step: stepHandshake, state: core.StateNeedsSignIn, fix: core.FixSignIn, code: core.CodeNeedsAuth, final: true,
 		message: fmt.Sprintf("%s wants you to sign in (HTTP %d). Sign in, or add the key it asks for to its headers.", spec.Name, status)}
-	if len(spec.Headers) > 0 {
+	if g := a.held(); g != nil {
+		de.message = fmt.Sprintf("%s refused the token that %s gave (HTTP %d). Sign in again; if that does not help, tell whoever runs the server.", spec.Name, hostOf(g.Issuer), status)
+	} else if len(spec.Headers) > 0 {
 		de.message = fmt.Sprintf("%s refused the credentials in its headers (HTTP %d). Correct them, or sign in.", spec.Name, status)
 	}
 	return de
@@ -238,8 +255,14 @@ func netCause(err error) string {
 		return "its certificate is not valid: " + cert.Err.Error()
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing listens at this address. Start the server"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it did not answer in time"
+	case errors.Is(err, errTooLarge):
+		return "its answer is too large"
 	case errors.As(err, &op):
 		return op.Err.Error()
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ended the connection without an answer"
 	}
 	return plain(err)
 }
