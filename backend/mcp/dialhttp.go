@@ -197,7 +197,7 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, rt *roundTripper, err error, 
 	case denied != 0:
 		de = needsSignIn(spec, rt.auth, denied)
 	case rt.older.why(err) != "":
-		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP over HTTP with SSE: %s", u.Host, sentence(rt.older.why(err)))
+		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP over HTTP with SSE: %s Check its URL and its transport.", u.Host, sentence(rt.older.why(err)))
 	case errors.As(err, &mv):
 		de = failed(stepHandshake, core.FixEdit, false, "%s redirects to %s (HTTP %d), where messages would not arrive. If that is the new address of %s, set its URL to it.", u.Host, core.Clip(mv.to, 200), mv.status, spec.Name)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -215,11 +215,11 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, rt *roundTripper, err error, 
 	case unknownVersion.MatchString(err.Error()), badField.MatchString(err.Error()):
 		de = failed(stepHandshake, core.FixShowLog, false, "%s", explainHello(spec.Name, err))
 	default:
-		why := plain(err)
+		why, then := plain(err), "Check the URL."
 		if why == noMessage {
-			why = rt.oddity()
+			why, then = rt.oddity(), "Check the URL; if it is right, tell the author of the server."
 		}
-		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s", u.Host, sentence(why))
+		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s %s", u.Host, sentence(why), then)
 	}
 	de.err = err
 	if de.detail == "" {

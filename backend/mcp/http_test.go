@@ -2,9 +2,12 @@ package mcp
 
 import (
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -244,4 +247,55 @@ func TestWakeVerifiesConnections(t *testing.T) {
 	defer down.Close()
 	w.wake()
 	w.until("d", core.StateConnected)
+}
+
+// What stands in a URL reaches the server with every request, also with those
+// that go past the SDK, and nothing of it where it does not belong.
+func TestURLsOfAllKinds(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(u *url.URL){
+		"plain":      func(*url.URL) {},
+		"name":       func(u *url.URL) { u.User = url.UserPassword("u", "p:q@") },
+		"query":      func(u *url.URL) { u.RawQuery = "key=a%2Fb&x" },
+		"fragment":   func(u *url.URL) { u.Fragment = "here" },
+		"IPv6":       func(u *url.URL) { u.Host = "[::1]:" + u.Port() },
+		"no path":    func(u *url.URL) { u.Path = "" },
+		"with slash": func(u *url.URL) { u.Path += "/" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			network := "127.0.0.1:0"
+			if name == "IPv6" {
+				network = "[::1]:0"
+			}
+			l, err := net.Listen("tcp", network)
+			if err != nil {
+				t.Skip("this computer has no such addresses: ", err)
+			}
+			h := testmcp.Handler(testmcp.Options{})
+			var seen sync.Map
+			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				id, secret, _ := r.BasicAuth()
+				seen.Store(r.RequestURI+" "+id+" "+secret, true)
+				h.ServeHTTP(w, r)
+			}))
+			srv.Listener.Close()
+			srv.Listener = l
+			srv.Start()
+			t.Cleanup(func() {
+				h.Close()
+				srv.Close()
+			})
+			u, err := url.Parse("http://" + l.Addr().String() + "/mcp")
+			require.NoError(t, err)
+			change(u)
+			w := newWorld(t)
+			w.start(core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: u.String()})
+			echoes(t, w, "s")
+			password, _ := u.User.Password()
+			want := u.RequestURI() + " " + u.User.Username() + " " + password
+			seen.Range(func(k, _ any) bool { return assert.Equal(t, want, k) })
+			assert.NotContains(t, strings.Join(w.Log("s"), "\n"), "p:q")
+		})
+	}
 }

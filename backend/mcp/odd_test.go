@@ -271,7 +271,7 @@ func TestOddServersThatFail(t *testing.T) {
 	}
 	for fault, want := range map[string]string{
 		testmcp.NoEndpoint: "does not say where to send messages (no event named endpoint)", testmcp.JSONEndpoint: "does not speak MCP over HTTP with SSE: it names no usable address to send messages to",
-		testmcp.InBody: "Perhaps its transport is streamable-http",
+		testmcp.InBody: "perhaps it is one for streamable-http. Check its URL and its transport.",
 	} {
 		spec, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.LegacySSE, fault}})
 		spec.Transport = core.TransportSSE

@@ -36,7 +36,7 @@ func (o *older) why(err error) string {
 	case o.silent.Load():
 		return "it opens its stream, but does not say where to send messages (no event named endpoint)"
 	case o.inBody.Load():
-		return "it answers in the body of the POST and not in its stream, as HTTP with SSE wants it. Perhaps its transport is streamable-http"
+		return "it answers in the body of the POST and not in its stream, as HTTP with SSE wants it; perhaps it is one for streamable-http"
 	}
 	return ""
 }
