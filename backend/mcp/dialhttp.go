@@ -2,11 +2,8 @@ package mcp
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -15,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -194,6 +190,8 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, rt *roundTripper, err error, 
 		if ae.final {
 			de.fix, de.final, de.code = core.FixEdit, true, core.CodeNeedsAuth
 		}
+	case denied != 0 && rt.away.Load() != nil:
+		de = failed(stepHandshake, core.FixEdit, true, "%s redirects to %s, which wants to know who you are (HTTP %d). Neither the headers of %s nor its sign-in are sent there. If that is its new address, set its URL to it.", u.Host, rt.away.Load(), denied, spec.Name)
 	case denied != 0:
 		de = needsSignIn(spec, rt.auth, denied)
 	case rt.older.why(err) != "":
@@ -202,6 +200,8 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, rt *roundTripper, err error, 
 		de = failed(stepHandshake, core.FixEdit, false, "%s redirects to %s (HTTP %d), where messages would not arrive. If that is the new address of %s, set its URL to it.", u.Host, core.Clip(mv.to, 200), mv.status, spec.Name)
 	case errors.Is(err, context.DeadlineExceeded):
 		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s. If it only needs longer, raise the time limit for connecting in the settings of %s.", u.Host, seconds(waited), spec.Name)
+	case status == http.StatusProxyAuthRequired:
+		de = failed(stepHandshake, core.FixReconnect, false, "%s cannot be reached: %s", u.Host, sentence(proxyWants))
 	case status >= 400 && status != 200:
 		de = failed(stepHandshake, core.FixEdit, false, "%s answered HTTP %d (%s) instead of speaking MCP. Check the URL: many servers want /mcp at its end.", u.Host, status, http.StatusText(status))
 		if status >= 500 || status == 429 {
@@ -238,33 +238,6 @@ func needsSignIn(spec core.ServerSpec, a *authorizer, status int) *dialError {
 		de.message = fmt.Sprintf("%s refused the credentials in its headers (HTTP %d). Correct them, or sign in.", spec.Name, status)
 	}
 	return de
-}
-
-// netCause says in plain words why no connection came about.
-func netCause(err error) string {
-	var dns *net.DNSError
-	var cert *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError
-	var op *net.OpError
-	switch {
-	case errors.As(err, &dns):
-		return "there is no host named " + dns.Name + ", or the network is down"
-	case errors.As(err, &unknown):
-		return "its certificate is signed by an authority that this computer does not know"
-	case errors.As(err, &cert):
-		return "its certificate is not valid: " + cert.Err.Error()
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens at this address. Start the server"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "it did not answer in time"
-	case errors.Is(err, errTooLarge):
-		return "its answer is too large"
-	case errors.As(err, &op):
-		return op.Err.Error()
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "it ended the connection without an answer"
-	}
-	return plain(err)
 }
 
 // connSet knows the open connections of one link. Closing them ends the calls in

@@ -47,6 +47,7 @@ type roundTripper struct {
 	closed atomic.Bool
 	mute   atomic.Bool  // the probe got no answer
 	gets   atomic.Int32 // streams of news that were opened
+	away   atomic.Value // string: the other origin to which a request was redirected; none: nil
 
 	mu      sync.Mutex
 	statusI int    // of the last answer to initialize; 0: none
@@ -84,7 +85,9 @@ func (t *roundTripper) handOver(req *http.Request, l *lift) (*http.Response, err
 func (t *roundTripper) once(req *http.Request) (*http.Response, error) {
 	l := liftOf(req.Context())
 	own := req.URL.Host == t.host && req.URL.Scheme == t.scheme
-	if !own && req.Method == http.MethodPost && req.Response == nil {
+	if !own && req.Response != nil {
+		t.away.Store(req.URL.Scheme + "://" + req.URL.Host)
+	} else if !own && req.Method == http.MethodPost {
 		// MCP 2024-11-05, HTTP with SSE: the endpoint must be of the stream's origin.
 		return nil, fmt.Errorf("the server names an endpoint of another origin, %s://%s, which is not used", req.URL.Scheme, req.URL.Host)
 	}

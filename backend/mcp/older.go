@@ -111,6 +111,8 @@ func oddity(head []byte, encoding string) string {
 		return "its answer is UTF-16, where MCP wants UTF-8"
 	case text[0] == '<':
 		return "it answered with a web page instead of JSON"
+	case text[0] == '{':
+		return "its answer is not valid JSON"
 	case text[0] == '[':
 		return "its answer is a list, where MCP wants one message"
 	case bytes.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == '\uFFFD' }):
