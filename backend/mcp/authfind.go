@@ -130,7 +130,10 @@ func (a *authorizer) resource(ctx context.Context) (*resourceMeta, error) {
 	}
 	places = append(places, root.String()+wellKnown)
 	var wrong, trouble error
-	for _, p := range places {
+	for i, p := range places {
+		if slices.Contains(places[:i], p) {
+			continue
+		}
 		var m resourceMeta
 		err := a.document(ctx, p, &m)
 		switch {

@@ -261,19 +261,21 @@ func TestSignInsThatFailInWords(t *testing.T) {
 		"nothing said at all": {challenged("/none"), core.CodeDenied, []string{"s wants you to sign in but does not say where. Add the key it asks for to its headers"}},
 		"metadata elsewhere":  {challenged("/none", `Bearer resource_metadata="http://169.254.169.254/latest"`), core.CodeDenied, []string{"http://169.254.169.254/latest is not an https address", tell}},
 		"metadata that leads away": {answering(resourcePlace+"/mcp", func(_ *fakeAuth, w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "https://10.1.2.3/x", 302)
+			http.Redirect(w, r, "https://10.1.2.3/x", http.StatusFound)
 		}), core.CodeDenied, []string{"private network", tell}},
 		"no resource": {describing(func(_ *fakeAuth, m map[string]any) { delete(m, "resource") }), core.CodeDenied, []string{"does not say in its metadata for which resource"}},
 		"resource with encryption": {describing(func(f *fakeAuth, m map[string]any) {
 			m["resource"] = strings.Replace(f.mcp.URL, "http", "https", 1) + "/mcp"
 		}), core.CodeDenied, []string{"which is not the address of s", "Check the URL; if it is right, tell whoever runs the server."}},
-		"no issuer":                 {describing(func(_ *fakeAuth, m map[string]any) { m["authorization_servers"] = []string{} }), core.CodeDenied, []string{"does not say where. Add the key"}},
-		"private issuers only":      {describing(func(_ *fakeAuth, m map[string]any) { m["authorization_servers"] = []string{"https://10.0.0.1", "as"} }), core.CodeDenied, []string{"must not be used, https://10.0.0.1. Tell whoever runs s"}},
-		"an issuer that is gone":    {describing(func(_ *fakeAuth, m map[string]any) { m["authorization_servers"] = []string{"http://127.0.0.1:1"} }), core.CodeUnavailable, []string{"127.0.0.1:1, where you sign in to s, cannot be reached", later}},
-		"issuer unnamed":            {issuing(func(_ *fakeAuth, m map[string]any) { delete(m, "issuer") }), core.CodeDenied, []string{"does not say in its metadata who it is", tell}},
-		"trouble everywhere":        {described("", "/none", 500), core.CodeUnavailable, []string{"does not say how to sign in to s: it answered HTTP 500", later}},
-		"metadata without an end":   {saying(issuerPlace, 200, "application/json", `{"issuer":"`+strings.Repeat("x", 3<<20)+`"}`), core.CodeUnavailable, []string{"its answer is too large"}},
-		"metadata that leads on":    {answering(issuerPlace, func(_ *fakeAuth, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, 302) }), core.CodeDenied, []string{"it redirects too often", tell}},
+		"no issuer":               {describing(func(_ *fakeAuth, m map[string]any) { m["authorization_servers"] = []string{} }), core.CodeDenied, []string{"does not say where. Add the key"}},
+		"private issuers only":    {describing(func(_ *fakeAuth, m map[string]any) { m["authorization_servers"] = []string{"https://10.0.0.1", "as"} }), core.CodeDenied, []string{"must not be used, https://10.0.0.1. Tell whoever runs s"}},
+		"an issuer that is gone":  {describing(func(_ *fakeAuth, m map[string]any) { m["authorization_servers"] = []string{"http://127.0.0.1:1"} }), core.CodeUnavailable, []string{"127.0.0.1:1, where you sign in to s, cannot be reached", later}},
+		"issuer unnamed":          {issuing(func(_ *fakeAuth, m map[string]any) { delete(m, "issuer") }), core.CodeDenied, []string{"does not say in its metadata who it is", tell}},
+		"trouble everywhere":      {described("", "/none", 500), core.CodeUnavailable, []string{"does not say how to sign in to s: it answered HTTP 500", later}},
+		"metadata without an end": {saying(issuerPlace, 200, "application/json", `{"issuer":"`+strings.Repeat("x", 3<<20)+`"}`), core.CodeUnavailable, []string{"its answer is too large"}},
+		"metadata that leads on": {answering(issuerPlace, func(_ *fakeAuth, w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.Path, http.StatusFound)
+		}), core.CodeDenied, []string{"it redirects too often", tell}},
 		"no introduction":           {issuing(func(_ *fakeAuth, m map[string]any) { delete(m, "registration_endpoint") }), core.CodeDenied, []string{"does not let programs introduce themselves", enter}},
 		"no PKCE":                   {issuing(func(_ *fakeAuth, m map[string]any) { delete(m, "code_challenge_methods_supported") }), core.CodeDenied, []string{"does not protect sign-ins (PKCE with S256)", tell}},
 		"a page without encryption": {issuing(func(_ *fakeAuth, m map[string]any) { m["authorization_endpoint"] = "http://as.example/a" }), core.CodeDenied, []string{"http://as.example/a is not an https address", tell}},
@@ -295,7 +297,7 @@ func TestSignInsThatFailInWords(t *testing.T) {
 		"trouble with tokens":       {saying("/token", 500, "text/html", `<h1>`), core.CodeUnavailable, []string{"where you sign in to s, gave no token: HTTP 500", later}},
 		"a page for a token":        {saying("/token", 200, "text/html", `<h1>`), core.CodeDenied, []string{"without a usable token for s", tell}},
 		"tokens elsewhere": {answering("/token", func(_ *fakeAuth, w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://127.0.0.1:1/x", 307)
+			http.Redirect(w, r, "http://127.0.0.1:1/x", http.StatusTemporaryRedirect)
 		}), core.CodeUnavailable, []string{"HTTP 307"}},
 		"a token cut off": {hangUp("/token"), core.CodeUnavailable, []string{"cannot be reached to get a token for s: it ended the connection", later}},
 	} {
@@ -509,4 +511,30 @@ func TestResourceOfAServerThatSaysNothing(t *testing.T) {
 	w.until("s", core.StateConnected)
 	echoes(t, w, "s")
 	f.set(func() { assert.Equal(t, f.mcp.URL+"/mcp?k=v", f.authorized[0].Get("resource")) })
+}
+
+// Trouble at the token endpoint does not pass for wrong credentials of our own,
+// which nobody tries again.
+func TestTroubleWithCredentials(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		text   string
+		again  bool
+	}{
+		{502, "<h1>", true}, {400, `{"error":"temporarily_unavailable"}`, true}, {401, `{"error":"invalid_client"}`, false},
+	} {
+		f := newFakeAuth(t)
+		saying("/token", c.status, "application/json", c.text)(f)
+		w := newWorld(t, func(o *Options) {
+			o.Auth = func(string) AuthConfig {
+				return AuthConfig{Grant: GrantClient, ClientID: "mine", ClientSecret: "secret"}
+			}
+		})
+		w.Apply([]core.ServerSpec{f.spec()})
+		require.True(t, eventually(patience, func() bool { return w.status("s").State == core.StateFailed }), "%+v", w.status("s"))
+		st := w.status("s")
+		assert.Equal(t, c.again, st.RetryAt != "", st.Message)
+		assert.Equal(t, c.again, st.Fix == core.FixReconnect, st.Message)
+	}
 }

@@ -211,7 +211,7 @@ func (a *authorizer) machine(ctx context.Context, old *grant) (*grant, error) {
 	if err != nil {
 		var te *tokenError
 		if errors.As(err, &te) {
-			return nil, authFailed(true, te, "%s cannot be used: %s", a.server, sentence(te.Error()))
+			return nil, authFailed(te.dead(), te, "%s cannot be used: %s", a.server, sentence(te.Error()))
 		}
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (a *authorizer) assertion(ctx context.Context, t *target) (string, error) {
 	if err != nil {
 		var te *tokenError
 		if errors.As(err, &te) {
-			return "", authFailed(true, te, "Your organisation does not let you use %s: %s", a.server, sentence(te.Error()))
+			return "", authFailed(te.dead(), te, "Your organisation does not let you use %s: %s", a.server, sentence(te.Error()))
 		}
 		return "", err
 	}

@@ -121,7 +121,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	limit := func() time.Duration { return lim.Connect }
 	if sse {
 		why = "It speaks the older HTTP with SSE, which has initialize only."
-		rt.older = &older{}
+		rt.older = &older{began: time.Now()}
 		limit = func() time.Duration { return rt.older.limit(lim) }
 		tr, era = &sdk.SSEClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame}, versionLegacy
 	}

@@ -47,6 +47,7 @@ type roundTripper struct {
 	closed atomic.Bool
 	mute   atomic.Bool  // the probe got no answer
 	gets   atomic.Int32 // streams of news that were opened
+	baking atomic.Bool  // there are cookies
 	away   atomic.Value // string: the other origin to which a request was redirected; none: nil
 
 	mu      sync.Mutex
@@ -92,7 +93,7 @@ func (t *roundTripper) once(req *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("the server names an endpoint of another origin, %s://%s, which is not used", req.URL.Scheme, req.URL.Host)
 	}
 	var cookies []*http.Cookie
-	if own && t.jar != nil {
+	if own && t.baking.Load() {
 		cookies = t.jar.Cookies(req.URL)
 	}
 	if own && (len(t.header) > 0 || t.user != nil || len(cookies) > 0) || req.Header.Get("Mcp-Name") != "" {
@@ -136,6 +137,7 @@ func (t *roundTripper) baked(own bool) func(*http.Response, error) (*http.Respon
 	return func(resp *http.Response, err error) (*http.Response, error) {
 		if err == nil && own && t.jar != nil && resp.Request != nil && len(resp.Header["Set-Cookie"]) > 0 {
 			t.jar.SetCookies(resp.Request.URL, resp.Cookies())
+			t.baking.Store(true)
 		}
 		return resp, err
 	}

@@ -11,17 +11,19 @@ import (
 )
 
 // older watches the handshake over HTTP with SSE (MCP 2024-11-05, Transports),
-// where the SDK waits for whatever does not come. The zero value is ready.
+// where the SDK waits for whatever does not come.
 type older struct {
-	silent atomic.Bool // the stream is open, and nothing came yet
-	inBody atomic.Bool // the answer came in the body of the POST
+	began  time.Time
+	late   atomic.Int64 // nanoseconds from began until it was plain that it leads nowhere
+	silent atomic.Bool  // the stream is open, and nothing came yet
+	inBody atomic.Bool  // the answer came in the body of the POST
 }
 
 // limit is how long the handshake may take: less once it is plain that it leads
 // nowhere.
 func (o *older) limit(lim Limits) time.Duration {
 	if o.silent.Load() || o.inBody.Load() {
-		return min(lim.Connect, lim.Stream)
+		return min(lim.Connect, time.Duration(o.late.Load())+lim.Stream)
 	}
 	return lim.Connect
 }
@@ -43,6 +45,7 @@ func (o *older) why(err error) string {
 
 // stream watches for the first event.
 func (o *older) stream(body io.ReadCloser) io.ReadCloser {
+	o.late.Store(int64(time.Since(o.began)))
 	o.silent.Store(true)
 	return &firstByte{ReadCloser: body, came: func() { o.silent.Store(false) }}
 }
@@ -55,6 +58,7 @@ func (o *older) posted(resp *http.Response, id string, limit int) {
 	b, _ := readAll(resp.Body, -1, limit)
 	swap(resp, b)
 	if e, ok := outline(bytes.TrimSpace(unmarked(b))); ok && e.method == nil && sameID(e.id, id) {
+		o.late.Store(int64(time.Since(o.began)))
 		o.inBody.Store(true)
 	}
 }
