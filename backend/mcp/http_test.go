@@ -348,3 +348,31 @@ func TestCausesOfTheNetwork(t *testing.T) {
 		assert.Contains(t, netCause(err), want)
 	}
 }
+
+// A redirect within the server's own origin that keeps the message, as to a path
+// with a slash, is followed with all that belongs to a request.
+func TestRedirectWithinTheOrigin(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		h := testmcp.Handler(testmcp.Options{Token: "Bearer abc"})
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/") {
+				http.Redirect(w, r, r.URL.Path+"/?"+r.URL.RawQuery, status)
+				return
+			}
+			assert.Equal(t, "k=v", r.URL.RawQuery)
+			h.ServeHTTP(w, r)
+		}))
+		t.Cleanup(func() {
+			h.Close()
+			srv.Close()
+		})
+		w := newWorld(t)
+		w.start(core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: srv.URL + "/mcp?k=v", Headers: map[string]string{"Authorization": "Bearer abc"}})
+		for range 3 {
+			echoes(t, w, "s")
+		}
+		assert.Equal(t, 1, h.Count("initialize"))
+		assert.Equal(t, 3, h.Count("tools/call"))
+	}
+}

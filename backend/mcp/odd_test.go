@@ -243,6 +243,7 @@ func TestOddServersThatFail(t *testing.T) {
 		"an endpoint of another origin":   {core.ServerSpec{Name: "s", Transport: core.TransportSSE, URL: foreign.URL}, "names an endpoint of another origin, http://localhost:1,"},
 		"a web page":                      {page, "it answered with a web page instead of JSON"},
 		"no TLS":                          {core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: strings.Replace(page.URL, "http:", "https:", 1)}, "it does not speak TLS. Perhaps its address begins with http://"},
+		"an early end":                    {core.ServerSpec{Name: "s", Transport: core.TransportStdio, Command: "sh", Args: []string{"-c", "exit 3"}}, "s exited with code 3 before it answered. Check its command and arguments; its log shows what it printed."},
 		"UTF-16":                          {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16}}), "prints UTF-16"},
 		"UTF-16 with a byte order mark":   {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16BOM}}), "prints UTF-16"},
 	}
