@@ -125,6 +125,9 @@ type grant struct {
 	Expiry   time.Time `json:"expiry,omitzero"`
 	Scopes   []string  `json:"scopes,omitempty"`
 	Key      []byte    `json:"key,omitempty"` // PKCS #8; the token is bound to it (DPoP)
+	// Client is the registration that the token was given to, which another sign-in
+	// at the same issuer may replace; nil where we did not introduce ourselves.
+	Client *oauthClient `json:"client,omitempty"`
 
 	proof *prover // of Key
 }
@@ -209,13 +212,35 @@ type renewal struct {
 func newAuthorizer(server string, u *url.URL, cfg AuthConfig, o *Options, w *workers, log *logRing) *authorizer {
 	a := &authorizer{server: server, url: u, cfg: cfg, o: o, work: w}
 	a.log.Store(log)
-	a.http = sync.OnceValue(func() *http.Client { return guardedClient(a.admit) })
+	a.http = sync.OnceValue(func() *http.Client { return guardedClient(a.admit, a.checkEndpoint) })
 	return a
 }
 
 // say adds a line to the server's log.
 func (a *authorizer) say(format string, args ...any) {
 	a.log.Load().add("· sign-in: ", a.hidden.hide(fmt.Sprintf(format, args...)))
+}
+
+// held is the token that there is; nil for none, and for a nil authorizer.
+func (a *authorizer) held() *grant {
+	if a == nil {
+		return nil
+	}
+	return a.tok.Load()
+}
+
+// has reports whether the token was given for all of scopes.
+func (a *authorizer) has(scopes string) bool {
+	g := a.held()
+	return g != nil && !slices.ContainsFunc(strings.Fields(scopes), func(s string) bool { return !slices.Contains(g.Scopes, s) })
+}
+
+// hostOf is the host of an address, or the address if it has none.
+func hostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	return address
 }
 
 func (a *authorizer) tokenName() string { return "oauth/token/" + a.server }
@@ -354,12 +379,15 @@ func (a *authorizer) runRenewal(ctx context.Context, r *renewal, old *grant) {
 		r.g = g
 	case a.cfg.Grant == GrantPerson && errors.As(err, &te) && te.dead():
 		a.say("the token cannot be renewed any more: %s", te.Error())
-		if te.Code == "invalid_client" {
+		if c := a.storedClient(ctx, old.Issuer); te.Code == "invalid_client" && c != nil && c.ID == old.ClientID {
 			a.forgetClient(ctx, old.Issuer)
 		}
 		_ = a.keep(ctx, nil)
 	default:
 		a.say("no new token: %v", err)
+		if te != nil {
+			err = authFailed(false, te, "%s", sentence(te.Error()))
+		}
 		r.err = err
 		var ae *authError
 		if errors.As(err, &ae) && ae.final {
@@ -382,7 +410,7 @@ func (a *authorizer) refresh(ctx context.Context, old *grant) (*grant, error) {
 		return nil, err
 	}
 	g.Server, g.Issuer, g.Resource, g.TokenURL, g.Methods, g.ClientID = old.Server, old.Issuer, old.Resource, old.TokenURL, old.Methods, old.ClientID
-	g.Grant, g.Revoke = old.Grant, old.Revoke
+	g.Grant, g.Revoke, g.Client = old.Grant, old.Revoke, old.Client
 	if g.Refresh == "" {
 		g.Refresh = old.Refresh
 	}
@@ -409,7 +437,7 @@ func (t *roundTripper) authorized(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	nonced, widened := false, false
+	nonced, widened, renewed := false, false, false
 	for n := 1; ; n++ {
 		resp, err := t.once(withToken(req, g, n > 1))
 		if err != nil {
@@ -432,12 +460,14 @@ func (t *roundTripper) authorized(req *http.Request) (*http.Response, error) {
 		if r.status == http.StatusUnauthorized || narrow {
 			a.refused.Store(r)
 		}
-		again := r.status == http.StatusUnauthorized && (a.renewable(g) || a.tok.Load() != g)
+		// A token that is refused although it is new will not be mended by another one.
+		again := r.status == http.StatusUnauthorized && (a.renewable(g) && !renewed || a.tok.Load() != g)
 		if narrow && !widened {
 			widened = true
 			again = a.cfg.Grant != GrantPerson || a.tok.Load() != g
 		}
 		if again && n < attempts && (req.Body == nil || req.GetBody != nil) {
+			renewed = renewed || a.tok.Load() == g
 			next, err := a.renew(req.Context(), g)
 			if err != nil {
 				resp.Body.Close()

@@ -290,7 +290,7 @@ func TestSignInsThatMustBeRefused(t *testing.T) {
 		"issuer of the answer":        {func(f *fakeAuth) { f.iss = "https://evil.example" }, "does not come from there"},
 		"issuer of a refusal":         {func(f *fakeAuth) { f.iss, f.deny = "https://evil.example", true }, "does not come from there"},
 		"issuer with a slash":         {func(f *fakeAuth) { f.iss = f.as.URL + "/" }, "does not come from there"},
-		"no issuer in the answer":     {func(f *fakeAuth) { f.sendsIssuer = true }, "does not come from there"},
+		"no issuer in the answer":     {func(f *fakeAuth) { f.sendsIssuer = true }, "does not say that it comes from there"},
 		"resource on another host":    {func(f *fakeAuth) { f.resource = "https://evil.example/mcp" }, "is not the address of s"},
 		"resource on another path":    {func(f *fakeAuth) { f.resource = f.mcp.URL + "/mcp2" }, "is not the address of s"},
 		"person who says no":          {func(f *fakeAuth) { f.deny = true }, "was refused"},

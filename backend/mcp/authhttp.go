@@ -20,7 +20,16 @@ import (
 // maxAuthAnswer bounds what is read of an authorization server's answers.
 const maxAuthAnswer = 1 << 20
 
-var errPrivate = errors.New("it leads into a private network, which a server must not send us to")
+// unusable says why an address that a server named must not be used, now or later.
+type unusable string
+
+func (e unusable) Error() string { return string(e) }
+
+const errPrivate = unusable("it leads into a private network, which a server must not send us to")
+
+// documentLimit bounds the reading of one document: a place that never answers
+// must leave time for the others.
+const documentLimit = 10 * time.Second
 
 // carrierNAT is shared address space (RFC 6598), as private as those of RFC 1918.
 func carrierNAT(ip netip.Addr) bool {
@@ -30,8 +39,8 @@ func carrierNAT(ip netip.Addr) bool {
 // guardedClient makes the client for addresses that servers name: it reaches
 // public ones only, so that a server cannot use us to get at what lies beside
 // us (MCP 2025-11-25, Security Best Practices, Server-Side Request Forgery).
-// admit reports why an address must not be reached.
-func guardedClient(admit func(netip.Addr) error) *http.Client {
+// admit reports why an address must not be reached, check why one must not be named.
+func guardedClient(admit func(netip.Addr) error, check func(address string) error) *http.Client {
 	base := http.DefaultTransport.(*http.Transport).Clone()
 	base.DisableKeepAlives = true // a few requests in a lifetime
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
@@ -47,13 +56,13 @@ func guardedClient(admit func(netip.Addr) error) *http.Client {
 	return &http.Client{Transport: base, Timeout: tokenLimit, CheckRedirect: func(req *http.Request, via []*http.Request) error {
 		switch {
 		case len(via) >= 5:
-			return errors.New("it redirects too often")
+			return unusable("it redirects too often")
 		case via[0].Method != http.MethodGet: // it would carry a secret along
 			return http.ErrUseLastResponse
 		case via[len(via)-1].URL.Scheme == "https" && req.URL.Scheme != "https":
-			return errors.New("it redirects to an address without encryption")
+			return unusable("it redirects to an address without encryption")
 		}
-		return checkScheme(req.URL)
+		return check(req.URL.String()) // dialing is not ours to watch behind a proxy
 	}}
 }
 
@@ -102,7 +111,7 @@ func isLoopback(host string) bool {
 // checkScheme demands encryption of all but this computer.
 func checkScheme(u *url.URL) error {
 	if u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !isLoopback(u.Hostname())) {
-		return fmt.Errorf("%s is not an https address", core.Clip(u.Redacted(), 200))
+		return unusable(core.Clip(u.Redacted(), 200) + " is not an https address")
 	}
 	return nil
 }
@@ -112,13 +121,13 @@ func checkScheme(u *url.URL) error {
 func (a *authorizer) checkEndpoint(raw string) error {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return fmt.Errorf("%q is not an address", core.Clip(raw, 200))
+		return unusable(fmt.Sprintf("%q is not an address", core.Clip(raw, 200)))
 	}
 	if err := checkScheme(u); err != nil {
 		return err
 	}
 	if u.User != nil || u.Fragment != "" {
-		return fmt.Errorf("%s is not a plain address", core.Clip(u.Redacted(), 200))
+		return unusable(core.Clip(u.Redacted(), 200) + " is not a plain address")
 	}
 	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
 		return a.admit(ip)
@@ -133,11 +142,13 @@ func (a *authorizer) checkEndpoint(raw string) error {
 var errAbsent = errors.New("there is nothing at this address")
 
 // document reads a JSON document into v. The error is errAbsent for an answer
-// with a status of 4xx.
+// with a status of 4xx. A member of a type that v does not expect is left out.
 func (a *authorizer) document(ctx context.Context, address string, v any) error {
 	if err := a.checkEndpoint(address); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(ctx, documentLimit)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return err
@@ -153,16 +164,37 @@ func (a *authorizer) document(ctx context.Context, address string, v any) error 
 		return errAbsent
 	}
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("HTTP %d", resp.StatusCode)
+		return fmt.Errorf("it answered HTTP %d (%s)", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	body, err := readAll(resp.Body, -1, maxAuthAnswer)
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, v); err != nil {
+	if body = unmarked(body); !lenient(body, v) {
 		return errAbsent // a page of a web site that answers to everything
 	}
 	return nil
+}
+
+// lenient decodes a JSON object into v, leaving out members whose type v does
+// not expect. false means that body is no such object.
+func lenient(body []byte, v any) bool {
+	var te *json.UnmarshalTypeError
+	err := json.Unmarshal(body, v)
+	return err == nil || errors.As(err, &te) && te.Field != ""
+}
+
+// texts is a list of words, which some servers write as one text.
+type texts []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *texts) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*t = strings.Fields(one)
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(t))
 }
 
 // postForm sends a form and returns the answer, whatever its status.

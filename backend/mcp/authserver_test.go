@@ -44,6 +44,12 @@ type fakeAuth struct {
 	revoked      []url.Values
 	bearers      map[string]bool // that arrived at the MCP server
 	unauthorized int
+
+	// before, if set, answers in the place of the authorization server or of what
+	// guards the MCP server; false leaves it to them. It holds mu.
+	before func(w http.ResponseWriter, r *http.Request, form url.Values) bool
+	// twist, if set, changes what is answered to a request for a token.
+	twist func(answer map[string]any)
 }
 
 func newFakeAuth(t *testing.T, faults ...string) *fakeAuth {
@@ -86,6 +92,9 @@ func (f *fakeAuth) guard(next http.Handler) http.Handler {
 		meta := f.mcp.URL + "/.well-known/oauth-protected-resource/mcp"
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		if f.before != nil && f.before(w, r, nil) {
+			return
+		}
 		if strings.HasPrefix(r.URL.Path, "/.well-known/") {
 			if f.mcp.URL+r.URL.Path != meta {
 				http.NotFound(w, r)
@@ -147,6 +156,9 @@ func (f *fakeAuth) serveAS(w http.ResponseWriter, r *http.Request) {
 	defer f.mu.Unlock()
 	bad := func(status int, code string) { respond(w, status, map[string]any{"error": code}) }
 	_ = r.ParseForm()
+	if f.before != nil && f.before(w, r, r.PostForm) {
+		return
+	}
 	switch r.URL.Path {
 	case "/.well-known/oauth-authorization-server":
 		issuer := f.issuer
@@ -232,6 +244,9 @@ func (f *fakeAuth) serveAS(w http.ResponseWriter, r *http.Request) {
 		}
 		if f.lifetime > 0 {
 			m["expires_in"] = f.lifetime
+		}
+		if f.twist != nil {
+			f.twist(m)
 		}
 		respond(w, 200, m)
 	case "/revoke":

@@ -89,11 +89,11 @@ func (a *authorizer) withPerson(ctx context.Context, s *signIn) error {
 		return err
 	}
 	if !t.as.undocumented && !slices.Contains(t.as.Challenges, "S256") {
-		return authFailed(true, nil, "%s does not protect sign-ins (PKCE with S256), so Patchbay does not sign in there.", t.as.Issuer)
+		return authFailed(true, nil, "%s does not protect sign-ins (PKCE with S256), so Patchbay does not sign in to %s there. Tell whoever runs it, or add a key to the server's headers if it takes one.", t.as.Issuer, a.server)
 	}
 	authorize, err := url.Parse(t.as.Authorize)
 	if err != nil || t.as.Authorize == "" {
-		return authFailed(true, err, "%s does not say where people sign in.", t.as.Issuer)
+		return authFailed(true, err, "%s does not say where people sign in to %s. Tell whoever runs it.", t.as.Issuer, a.server)
 	}
 	stop, err := a.listen(fctx, s, t)
 	if err != nil {
@@ -141,8 +141,10 @@ func (a *authorizer) withPerson(ctx context.Context, s *signIn) error {
 	}
 	// MCP 2026-07-28, Authorization: before anything else of the answer is
 	// believed or shown, it must come from whom we asked.
-	if iss := got.Get("iss"); iss != t.as.Issuer && (iss != "" || t.as.SendsIssuer) {
-		return authFailed(true, nil, "The answer to the sign-in at %s does not come from there but from %q. It was not used.", t.as.Issuer, core.Clip(iss, 200))
+	if iss := got.Get("iss"); iss == "" && t.as.SendsIssuer {
+		return authFailed(true, nil, "The answer to the sign-in at %s does not say that it comes from there, as it should. It was not used. Sign in to %s again; if that does not help, tell whoever runs it.", t.as.Issuer, a.server)
+	} else if iss != "" && iss != t.as.Issuer {
+		return authFailed(true, nil, "The answer to the sign-in at %s does not come from there but from %q. It was not used. Sign in to %s again only if you trust both.", t.as.Issuer, core.Clip(iss, 200), a.server)
 	}
 	if code := got.Get("error"); code != "" {
 		if c.dynamic && code != "access_denied" {
@@ -151,7 +153,14 @@ func (a *authorizer) withPerson(ctx context.Context, s *signIn) error {
 		if code == "access_denied" {
 			return authFailed(true, nil, "Access to %s was refused at %s. Sign in again and allow it.", a.server, authorize.Host)
 		}
-		return authFailed(true, nil, "%s refused the sign-in: %s", authorize.Host, sentence(core.Clip(strings.TrimSpace(code+" "+got.Get("error_description")), 300)))
+		why := sentence(core.Clip(strings.TrimSpace(code+" "+got.Get("error_description")), 300))
+		if passing(code) {
+			return authFailed(false, nil, "%s has trouble with the sign-in to %s: %s", authorize.Host, a.server, why)
+		}
+		return authFailed(true, nil, "%s refused the sign-in to %s: %s If it does so again, tell whoever runs it.", authorize.Host, a.server, why)
+	}
+	if got.Get("code") == "" {
+		return authFailed(true, nil, "%s ended the sign-in to %s without saying yes or no. Sign in again; if that does not help, tell whoever runs it.", authorize.Host, a.server)
 	}
 	a.say("code received")
 	ectx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenLimit)
@@ -165,13 +174,21 @@ func (a *authorizer) withPerson(ctx context.Context, s *signIn) error {
 		if !errors.As(err, &te) {
 			return err
 		}
+		if te.Code == "invalid_target" { // RFC 8707, 2; MCP demands that a token names its resource
+			return authFailed(true, te, "%s gives no token for %s: %s Tell whoever runs it.", te.host, t.resource, sentence(te.Error()))
+		}
+		if passing(te.Code) {
+			return authFailed(false, te, "%s", sentence(te.Error()))
+		}
 		if c.dynamic && (te.Code == "invalid_client" || te.Code == "unauthorized_client") {
 			a.forgetClient(ectx, t.as.Issuer)
 		}
 		return authFailed(true, te, "%s Sign in again.", sentence(te.Error()))
 	}
 	t.bind(g, a)
-	g.ClientID = c.ID
+	if g.ClientID = c.ID; c.dynamic {
+		g.Client = c
+	}
 	if g.Scopes == nil {
 		g.Scopes = scopes
 	}

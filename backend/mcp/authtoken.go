@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -49,8 +50,12 @@ func (e *tokenError) Error() string {
 }
 
 // dead reports whether the same request will be refused for ever.
-func (e *tokenError) dead() bool {
-	return slices.Contains([]string{"invalid_grant", "invalid_client", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "invalid_target"}, e.Code)
+func (e *tokenError) dead() bool { return e.Code != "" && e.status < 500 && !passing(e.Code) }
+
+// passing reports whether an error says of itself that it will not last (RFC
+// 6749, 4.1.2.1; RFC 8628, 3.5).
+func passing(code string) bool {
+	return slices.Contains([]string{"server_error", "temporarily_unavailable", "slow_down", "authorization_pending", "use_dpop_nonce"}, code)
 }
 
 // token makes one request for a token. c authenticates us; nil for not at all.
@@ -78,24 +83,42 @@ func (a *authorizer) token(ctx context.Context, endpoint string, form url.Values
 		}
 		status, answer, body, err := postForm(ctx, a.http(), endpoint, form, header)
 		if err != nil {
-			return nil, authFailed(false, err, "%s cannot be reached to get a token: %s", u.Host, sentence(netCause(err)))
+			return nil, authFailed(false, err, "%s cannot be reached to get a token for %s: %s", u.Host, a.server, sentence(netCause(err)))
 		}
 		if proof != nil {
 			proof.learn(u, answer)
 		}
-		if status/100 == 2 {
-			return a.readToken(body, u.Host, form.Has("requested_token_type"), proof)
-		}
+		body = unformed(body)
 		te := &tokenError{status: status, host: u.Host}
 		_ = json.Unmarshal(body, te)
+		if status/100 == 2 && te.Code == "" { // some say so even to what they refuse
+			return a.readToken(body, u.Host, form.Has("requested_token_type"), proof)
+		}
 		if te.Code == "use_dpop_nonce" && proof != nil && !again {
 			continue
 		}
-		if te.Code == "" || status >= 500 {
-			return nil, authFailed(false, te, "%s gave no token: HTTP %d (%s).", u.Host, status, http.StatusText(status))
+		if te.Code == "" || status >= 500 || status == http.StatusTooManyRequests {
+			return nil, authFailed(false, nil, "%s, where you sign in to %s, gave no token: HTTP %d (%s).", u.Host, a.server, status, http.StatusText(status))
 		}
 		return nil, te
 	}
+}
+
+// unformed makes JSON of an answer that is a form, as some give it whatever is
+// asked for. Any other is returned as it is.
+func unformed(body []byte) []byte {
+	if text := string(bytes.TrimSpace(body)); !strings.ContainsAny(text, "{<\"\n ") {
+		if q, err := url.ParseQuery(text); err == nil && (q.Has("access_token") || q.Has("error")) {
+			flat := map[string]string{}
+			for k := range q {
+				flat[k] = q.Get(k)
+			}
+			if b, err := json.Marshal(flat); err == nil {
+				return b
+			}
+		}
+	}
+	return unmarked(body)
 }
 
 // identify adds what proves who we are (RFC 6749, 2.3; RFC 7523, 2.2).
@@ -127,12 +150,12 @@ func (a *authorizer) readToken(body []byte, host string, assertion bool, proof *
 		Type    string          `json:"token_type"`
 		Expires json.RawMessage `json:"expires_in"` // some send it as a string
 		Refresh string          `json:"refresh_token"`
-		Scope   string          `json:"scope"`
+		Scope   texts           `json:"scope"`
 	}
-	if err := json.Unmarshal(body, &w); err != nil || w.Access == "" || strings.ContainsFunc(w.Access, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, authFailed(true, err, "%s answered without a usable token.", host)
+	if !lenient(body, &w) || w.Access == "" || strings.ContainsFunc(w.Access, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, authFailed(true, nil, "%s answered without a usable token for %s. Tell whoever runs it.", host, a.server)
 	}
-	g := &grant{Access: w.Access, Refresh: w.Refresh, Scopes: strings.Fields(w.Scope)}
+	g := &grant{Access: w.Access, Refresh: w.Refresh, Scopes: w.Scope}
 	if len(g.Scopes) == 0 {
 		g.Scopes = nil
 	}
@@ -144,7 +167,7 @@ func (a *authorizer) readToken(body []byte, host string, assertion bool, proof *
 		g.proof, g.Key = proof, proof.key
 	case kind == "bearer", kind == "", assertion && kind == "n_a":
 	default:
-		return nil, authFailed(true, nil, "%s answered with a token of the unknown type %q.", host, core.Clip(w.Type, 40))
+		return nil, authFailed(true, nil, "%s answered with a token of the unknown type %q, which cannot be used for %s. Tell whoever runs it.", host, core.Clip(w.Type, 40), a.server)
 	}
 	a.hidden.learn([]string{g.Access, g.Refresh})
 	return g, nil
@@ -188,7 +211,7 @@ func (a *authorizer) machine(ctx context.Context, old *grant) (*grant, error) {
 	if err != nil {
 		var te *tokenError
 		if errors.As(err, &te) {
-			return nil, authFailed(true, te, "%s cannot be used: %s", a.server, sentence(te.Error()))
+			return nil, authFailed(te.dead(), te, "%s cannot be used: %s", a.server, sentence(te.Error()))
 		}
 		return nil, err
 	}
@@ -233,7 +256,7 @@ func (a *authorizer) assertion(ctx context.Context, t *target) (string, error) {
 	if err != nil {
 		var te *tokenError
 		if errors.As(err, &te) {
-			return "", authFailed(true, te, "Your organisation does not let you use %s: %s", a.server, sentence(te.Error()))
+			return "", authFailed(te.dead(), te, "Your organisation does not let you use %s: %s", a.server, sentence(te.Error()))
 		}
 		return "", err
 	}

@@ -71,6 +71,11 @@ func TestResourcesThatCoverAServer(t *testing.T) {
 		{"https://a.example/mcp", "https://a.example.evil/mcp", false},
 		{"https://a.example/mcp", "https://u@a.example/mcp", false},
 		{"https://a.example/mcp", "", false},
+		{"https://a.example/mcp", "https://a.example:443/mcp", true},
+		{"https://a.example:443/mcp", "https://A.example/mcp", true},
+		{"http://a.example:80/mcp", "http://a.example/mcp", true},
+		{"https://a.example:80/mcp", "https://a.example/mcp", false},
+		{"https://[2001:db8::1]/mcp", "https://[2001:db8::1]:443/mcp", true},
 	} {
 		u, err := url.Parse(c.server)
 		require.NoError(t, err)

@@ -235,11 +235,14 @@ func (s *server) forgetEra(l *link) {
 // suspect ends a link that a request showed to be dead, so that the supervisor
 // dials anew.
 func (s *server) suspect(l *link, he *httpError) {
+	var ae *authError
 	switch {
 	case he.session:
 		l.lose("The server no longer knows the session.")
 	case he.status == 401:
 		l.lose("The server wants you to sign in.")
+	case errors.As(he.err, &ae):
+		l.lose(ae.message)
 	case he.status == 0:
 		l.lose("The server cannot be reached: " + sentence(netCause(he.err)))
 	}
@@ -269,13 +272,14 @@ func (s *server) explainCall(ctx context.Context, l *link, ref core.ToolRef, err
 	case errors.As(err, &re):
 		return explainRPC(ref, re)
 	case errors.As(err, &ae):
-		code := core.CodeUnavailable
 		if ae.final {
-			code = core.CodeNeedsAuth
+			return core.Errorf(core.CodeNeedsAuth, "The tool %s cannot be called: %s", ref, ae.message)
 		}
-		return core.Errorf(code, "The tool %s cannot be called: %s", ref, ae.message)
+		return core.Errorf(core.CodeUnavailable, "The tool %s cannot be called: %s Try again later.", ref, ae.message)
 	case l.denied.Load():
 		return core.Errorf(core.CodeNeedsAuth, "The server %s wants you to sign in before it runs %s (HTTP 401). Sign in, then try again.", s.spec.Name, ref.Name)
+	case errors.As(err, &he) && he.status == 403 && l.needs() != "" && l.auth.has(l.needs()):
+		return core.Errorf(core.CodeDenied, "The server %s refuses %s for want of a permission (%s) that the sign-in gave already. Tell whoever runs it.", s.spec.Name, ref.Name, l.needs())
 	case errors.As(err, &he) && he.status == 403 && l.needs() != "":
 		return core.Errorf(core.CodeNeedsAuth, "The server %s wants more permission for %s (%s). Sign in again to give it.", s.spec.Name, ref.Name, l.needs())
 	case errors.As(err, &he) && (he.status == 401 || he.status == 403):
@@ -319,6 +323,8 @@ func explainRPC(ref core.ToolRef, re *rpcError) error {
 	switch {
 	case re.Code == codeTooLarge:
 		e = core.Errorf(core.CodeTooLarge, "The result of %s is too large: %s Ask for less.", ref, text)
+	case re.Code == codeWithdrawn:
+		e = core.Errorf(core.CodeUnavailable, "The server %s canceled the call of %s by itself: %s Whether the tool finished is unknown.", ref.Server, ref.Name, text)
 	case re.Code == codeBroken:
 		e = core.Errorf(core.CodeUnavailable, "The result of %s cannot be used: %s Tell the author of the server.", ref, text)
 	case strings.Contains(low, "tool") && (strings.Contains(low, "unknown") || strings.Contains(low, "not found")):

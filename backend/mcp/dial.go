@@ -502,7 +502,7 @@ func explainStdio(spec core.ServerSpec, c *stdioConn, err error, died bool, wait
 	case c.wide.Load() && !c.spoke.Load():
 		de = failed(stepHandshake, core.FixEdit, true, "%s prints UTF-16 on its standard output, where MCP wants UTF-8. Set the encoding of its output to UTF-8; a script of PowerShell does so by [Console]::OutputEncoding.", spec.Name)
 	case died:
-		de = failed(stepHandshake, core.FixShowLog, false, "%s %s before it answered.%s", spec.Name, c.proc.fate(), because)
+		de = failed(stepHandshake, core.FixShowLog, false, "%s %s before it answered.%s Check its command and arguments; its log shows what it printed.", spec.Name, c.proc.fate(), because)
 		de.exited = true
 		de.detail = "Exit: " + c.proc.fate()
 	case errors.Is(err, context.DeadlineExceeded) && !c.spoke.Load():

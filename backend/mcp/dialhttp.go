@@ -2,18 +2,16 @@ package mcp
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -95,7 +93,8 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l := newLink(lctx, cancel)
 	context.AfterFunc(lctx, conns.endCalls) // what is in flight ends with the link
 	streams, endStreams := context.WithCancel(context.WithoutCancel(ctx))
-	rt := &roundTripper{base: &tapped{base, a.log}, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame}
+	rt := &roundTripper{base: &tapped{base, a.log}, ctx: streams, scheme: u.Scheme, host: u.Host, header: http.Header{}, probe: lim.Probe, stream: lim.Stream, maxBody: lim.MaxFrame, user: u.User}
+	rt.jar, _ = cookiejar.New(nil) // fails for options only
 	for k, v := range a.spec.Headers {
 		rt.header.Set(k, v)
 	}
@@ -119,12 +118,15 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 	l.quiet = !sse && d.memory.get(a.key).quiet()
 	var tr sdk.Transport = &sdk.StreamableClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame, DisableStandaloneSSE: l.quiet}
 	era, why := d.era(a)
+	limit := func() time.Duration { return lim.Connect }
 	if sse {
 		why = "It speaks the older HTTP with SSE, which has initialize only."
+		rt.older = &older{began: time.Now()}
+		limit = func() time.Duration { return rt.older.limit(lim) }
 		tr, era = &sdk.SSEClientTransport{Endpoint: u.String(), HTTPClient: hc, MaxEventSize: lim.MaxFrame}, versionLegacy
 	}
 	began := time.Now()
-	session, end, err := connect(ctx, l.client, tr, func() time.Duration { return lim.Connect }, era)
+	session, end, err := connect(ctx, l.client, tr, limit, era)
 	if err != nil {
 		cancel()
 		rt.closed.Store(true)
@@ -141,7 +143,7 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 			return d.tryHTTP(ctx, a, u, false)
 		}
 		refused = status == 400 || status == 404 || status == 405
-		return nil, refused && denied == 0, explainHTTP(a.spec, u, err, status, denied, body, time.Since(began))
+		return nil, refused && denied == 0, explainHTTP(a.spec, u, rt, err, status, denied, body, time.Since(began))
 	}
 	l.session, r.session = session, session
 	l.denied.Store(false) // that was the probe
@@ -177,20 +179,29 @@ func (d *dialer) tryHTTP(ctx context.Context, a *attempt, u *url.URL, sse bool) 
 }
 
 // explainHTTP makes a sentence of why the handshake failed.
-func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int, body string, waited time.Duration) *dialError {
+func explainHTTP(spec core.ServerSpec, u *url.URL, rt *roundTripper, err error, status, denied int, body string, waited time.Duration) *dialError {
 	var we *jsonrpc.Error
 	var de *dialError
 	var ae *authError
+	var mv *moved
 	switch {
 	case errors.As(err, &ae):
 		de = failed(stepHandshake, core.FixReconnect, false, "%s", ae.message)
 		if ae.final {
 			de.fix, de.final, de.code = core.FixEdit, true, core.CodeNeedsAuth
 		}
+	case denied != 0 && rt.away.Load() != nil:
+		de = failed(stepHandshake, core.FixEdit, true, "%s redirects to %s, which wants to know who you are (HTTP %d). Neither the headers of %s nor its sign-in are sent there. If that is its new address, set its URL to it.", u.Host, rt.away.Load(), denied, spec.Name)
 	case denied != 0:
-		de = needsSignIn(spec, denied)
+		de = needsSignIn(spec, rt.auth, denied)
+	case rt.older.why(err) != "":
+		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP over HTTP with SSE: %s Check its URL and its transport.", u.Host, sentence(rt.older.why(err)))
+	case errors.As(err, &mv):
+		de = failed(stepHandshake, core.FixEdit, false, "%s redirects to %s (HTTP %d), where messages would not arrive. If that is the new address of %s, set its URL to it.", u.Host, core.Clip(mv.to, 200), mv.status, spec.Name)
 	case errors.Is(err, context.DeadlineExceeded):
 		de = failed(stepHandshake, core.FixReconnect, false, "%s did not answer within %s. If it only needs longer, raise the time limit for connecting in the settings of %s.", u.Host, seconds(waited), spec.Name)
+	case status == http.StatusProxyAuthRequired:
+		de = failed(stepHandshake, core.FixReconnect, false, "%s cannot be reached: %s", u.Host, sentence(proxyWants))
 	case status >= 400 && status != 200:
 		de = failed(stepHandshake, core.FixEdit, false, "%s answered HTTP %d (%s) instead of speaking MCP. Check the URL: many servers want /mcp at its end.", u.Host, status, http.StatusText(status))
 		if status >= 500 || status == 429 {
@@ -204,7 +215,11 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	case unknownVersion.MatchString(err.Error()), badField.MatchString(err.Error()):
 		de = failed(stepHandshake, core.FixShowLog, false, "%s", explainHello(spec.Name, err))
 	default:
-		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s", u.Host, sentence(plain(err)))
+		why, then := plain(err), "Check the URL."
+		if why == noMessage {
+			why, then = rt.oddity(), "Check the URL; if it is right, tell the author of the server."
+		}
+		de = failed(stepHandshake, core.FixEdit, false, "%s does not speak MCP at this URL: %s %s", u.Host, sentence(why), then)
 	}
 	de.err = err
 	if de.detail == "" {
@@ -213,35 +228,16 @@ func explainHTTP(spec core.ServerSpec, u *url.URL, err error, status, denied int
 	return de
 }
 
-// needsSignIn is the error of a server that refuses us.
-func needsSignIn(spec core.ServerSpec, status int) *dialError {
+// needsSignIn is the error of a server that refuses us. a may be nil.
+func needsSignIn(spec core.ServerSpec, a *authorizer, status int) *dialError {
 	de := &dialError{step: stepHandshake, state: core.StateNeedsSignIn, fix: core.FixSignIn, code: core.CodeNeedsAuth, final: true,
 		message: fmt.Sprintf("%s wants you to sign in (HTTP %d). Sign in, or add the key it asks for to its headers.", spec.Name, status)}
-	if len(spec.Headers) > 0 {
+	if g := a.held(); g != nil {
+		de.message = fmt.Sprintf("%s refused the token that %s gave (HTTP %d). Sign in again; if that does not help, tell whoever runs the server.", spec.Name, hostOf(g.Issuer), status)
+	} else if len(spec.Headers) > 0 {
 		de.message = fmt.Sprintf("%s refused the credentials in its headers (HTTP %d). Correct them, or sign in.", spec.Name, status)
 	}
 	return de
-}
-
-// netCause says in plain words why no connection came about.
-func netCause(err error) string {
-	var dns *net.DNSError
-	var cert *tls.CertificateVerificationError
-	var unknown x509.UnknownAuthorityError
-	var op *net.OpError
-	switch {
-	case errors.As(err, &dns):
-		return "there is no host named " + dns.Name + ", or the network is down"
-	case errors.As(err, &unknown):
-		return "its certificate is signed by an authority that this computer does not know"
-	case errors.As(err, &cert):
-		return "its certificate is not valid: " + cert.Err.Error()
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens at this address. Start the server"
-	case errors.As(err, &op):
-		return op.Err.Error()
-	}
-	return plain(err)
 }
 
 // connSet knows the open connections of one link. Closing them ends the calls in

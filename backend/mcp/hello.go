@@ -37,6 +37,9 @@ func explainHello(server string, err error) string {
 // sdkPrefix is what the SDK and net/http put before a cause, one layer each.
 var sdkPrefix = regexp.MustCompile(`^(?:calling "[^"]*": |sending "[^"]*": |rejected by transport: |failed to write: |connection closed: |client is closing: |missing endpoint: |[A-Z][a-z]+ "[^"]*": |net/http: |HTTP/1\.x transport connection broken: )`)
 
+// noMessage is said of an answer of which nothing else is known.
+const noMessage = "its answer is not a message of JSON-RPC"
+
 // plain makes of the SDK's account of a failure what a person needs of it.
 func plain(err error) string {
 	text := err.Error()
@@ -52,7 +55,11 @@ func plain(err error) string {
 	case isKind:
 		return "it answered with " + strings.Trim(kind, `"`) + " instead of JSON"
 	case strings.HasPrefix(text, "failed to decode"):
-		return "its answer is not a message of JSON-RPC"
+		return noMessage
+	case strings.HasPrefix(text, "first event is "):
+		return "its stream does not begin by saying where to send messages (an event named endpoint)"
+	case strings.HasPrefix(text, `parse "`):
+		return "it names no usable address to send messages to"
 	case strings.HasPrefix(text, "failed to read body: "):
 		return "its answer cannot be read: " + strings.TrimPrefix(text, "failed to read body: ")
 	case text == "request terminated without response":

@@ -2,10 +2,19 @@ package mcp
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -244,4 +253,126 @@ func TestWakeVerifiesConnections(t *testing.T) {
 	defer down.Close()
 	w.wake()
 	w.until("d", core.StateConnected)
+}
+
+// What stands in a URL reaches the server with every request, also with those
+// that go past the SDK, and nothing of it where it does not belong.
+func TestURLsOfAllKinds(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(u *url.URL){
+		"plain":      func(*url.URL) {},
+		"name":       func(u *url.URL) { u.User = url.UserPassword("u", "p:q@") },
+		"query":      func(u *url.URL) { u.RawQuery = "key=a%2Fb&x" },
+		"fragment":   func(u *url.URL) { u.Fragment = "here" },
+		"IPv6":       func(u *url.URL) { u.Host = "[::1]:" + u.Port() },
+		"no path":    func(u *url.URL) { u.Path = "" },
+		"with slash": func(u *url.URL) { u.Path += "/" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			network := "127.0.0.1:0"
+			if name == "IPv6" {
+				network = "[::1]:0"
+			}
+			l, err := net.Listen("tcp", network)
+			if err != nil {
+				t.Skip("this computer has no such addresses: ", err)
+			}
+			h := testmcp.Handler(testmcp.Options{})
+			var seen sync.Map
+			srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				id, secret, _ := r.BasicAuth()
+				seen.Store(r.RequestURI+" "+id+" "+secret, true)
+				h.ServeHTTP(w, r)
+			}))
+			srv.Listener.Close()
+			srv.Listener = l
+			srv.Start()
+			t.Cleanup(func() {
+				h.Close()
+				srv.Close()
+			})
+			u, err := url.Parse("http://" + l.Addr().String() + "/mcp")
+			require.NoError(t, err)
+			change(u)
+			w := newWorld(t)
+			w.start(core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: u.String()})
+			echoes(t, w, "s")
+			password, _ := u.User.Password()
+			want := u.RequestURI() + " " + u.User.Username() + " " + password
+			seen.Range(func(k, _ any) bool { return assert.Equal(t, want, k) })
+			assert.NotContains(t, strings.Join(w.Log("s"), "\n"), "p:q")
+		})
+	}
+}
+
+// A redirect to another origin, which gets neither headers nor tokens, must not
+// pass for wrong credentials.
+func TestRedirectThatLosesTheHeaders(t *testing.T) {
+	t.Parallel()
+	target, _ := httpSpec(t, "target", testmcp.Options{Token: "Bearer abc"})
+	for _, headers := range []map[string]string{nil, {"Authorization": "Bearer abc"}} {
+		spec, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.Redirects}, Target: target.URL, RedirectStatus: http.StatusPermanentRedirect})
+		spec.Headers = headers
+		w := newWorld(t)
+		w.Apply([]core.ServerSpec{spec})
+		st := w.until("s", core.StateFailed)
+		assert.Contains(t, st.Message, "redirects to "+strings.TrimSuffix(target.URL, "/mcp")+", which wants to know who you are (HTTP 401)")
+		assert.Contains(t, st.Message, "set its URL to it.")
+		assert.Equal(t, core.FixEdit, st.Fix)
+	}
+}
+
+// Why no connection came about is said in words, with what to do.
+func TestCausesOfTheNetwork(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	cert := &x509.Certificate{NotBefore: at, NotAfter: at.AddDate(0, 1, 0)}
+	assert.Contains(t, expired(cert, at.AddDate(0, 0, -1)), "not valid before 2026-03-01. Check the clock")
+	assert.Contains(t, expired(cert, at.AddDate(1, 0, 0)), "ended on 2026-04-01. Check the clock")
+	for want, err := range map[string]error{
+		"ended on 2026-04-01":                     &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Cert: cert, Reason: x509.Expired}},
+		"not valid at this time":                  x509.CertificateInvalidError{Reason: x509.Expired},
+		"not for other.example. Check the URL":    &tls.CertificateVerificationError{Err: x509.HostnameError{Certificate: cert, Host: "other.example"}},
+		"add it to those of this computer":        &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}},
+		"wants a certificate of the client":       &net.OpError{Op: "remote error", Err: errors.New("tls: certificate required")},
+		"the proxy of this computer cannot":       &net.OpError{Op: "proxyconnect", Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}},
+		"wants a name and a password":             &url.Error{Op: "Post", URL: "https://x", Err: errors.New("Proxy Authentication Required")},
+		"nothing listens at this address":         &net.OpError{Op: "dial", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)},
+		"did not answer in time":                  &url.Error{Op: "Get", URL: "https://x", Err: context.DeadlineExceeded},
+		"ended the connection without an answer":  &url.Error{Op: "Get", URL: "https://x", Err: io.EOF},
+		"no host named nobody.example":            &net.DNSError{Name: "nobody.example"},
+		"no route to host":                        &net.OpError{Op: "dial", Err: errors.New("no route to host")},
+		"it does not speak TLS. Perhaps its addr": errors.New("tls: first record does not look like a TLS handshake"),
+	} {
+		assert.Contains(t, netCause(err), want)
+	}
+}
+
+// A redirect within the server's own origin that keeps the message, as to a path
+// with a slash, is followed with all that belongs to a request.
+func TestRedirectWithinTheOrigin(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
+		h := testmcp.Handler(testmcp.Options{Token: "Bearer abc"})
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/") {
+				http.Redirect(w, r, r.URL.Path+"/?"+r.URL.RawQuery, status)
+				return
+			}
+			assert.Equal(t, "k=v", r.URL.RawQuery)
+			h.ServeHTTP(w, r)
+		}))
+		t.Cleanup(func() {
+			h.Close()
+			srv.Close()
+		})
+		w := newWorld(t)
+		w.start(core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: srv.URL + "/mcp?k=v", Headers: map[string]string{"Authorization": "Bearer abc"}})
+		for range 3 {
+			echoes(t, w, "s")
+		}
+		assert.Equal(t, 1, h.Count("initialize"))
+		assert.Equal(t, 3, h.Count("tools/call"))
+	}
 }

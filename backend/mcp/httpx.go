@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,16 +40,23 @@ type roundTripper struct {
 	onListen func()      // a subscriptions/listen stream ended
 	onDenied func()      // a request within the session was answered with 401
 	logged   func(level, text string)
+	older    *older         // nil over streamable HTTP
+	jar      http.CookieJar // of the session, for balancers that tell by it who serves it
+	user     *url.Userinfo  // of the configured URL
 
 	closed atomic.Bool
 	mute   atomic.Bool  // the probe got no answer
 	gets   atomic.Int32 // streams of news that were opened
+	baking atomic.Bool  // there are cookies
+	away   atomic.Value // string: the other origin to which a request was redirected; none: nil
 
 	mu      sync.Mutex
 	statusI int    // of the last answer to initialize; 0: none
 	denied  int    // 401 or 403, if one was the last answer
 	deniedP int    // 401 or 403, if one was the answer to the probe
 	bodyI   string // begin of a refused initialize
+	headI   []byte // begin of the last answer to initialize, as it came
+	packed  string // its Content-Encoding
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -78,12 +86,25 @@ func (t *roundTripper) handOver(req *http.Request, l *lift) (*http.Response, err
 func (t *roundTripper) once(req *http.Request) (*http.Response, error) {
 	l := liftOf(req.Context())
 	own := req.URL.Host == t.host && req.URL.Scheme == t.scheme
-	if !own && req.Method == http.MethodPost && req.Response == nil {
+	if !own && req.Response != nil {
+		t.away.Store(req.URL.Scheme + "://" + req.URL.Host)
+	} else if !own && req.Method == http.MethodPost {
 		// MCP 2024-11-05, HTTP with SSE: the endpoint must be of the stream's origin.
 		return nil, fmt.Errorf("the server names an endpoint of another origin, %s://%s, which is not used", req.URL.Scheme, req.URL.Host)
 	}
-	if own && len(t.header) > 0 || req.Header.Get("Mcp-Name") != "" {
+	var cookies []*http.Cookie
+	if own && t.baking.Load() {
+		cookies = t.jar.Cookies(req.URL)
+	}
+	if own && (len(t.header) > 0 || t.user != nil || len(cookies) > 0) || req.Header.Get("Mcp-Name") != "" {
 		req = req.Clone(req.Context())
+		if own && t.user != nil && req.Header.Get("Authorization") == "" { // as http.Client does it
+			password, _ := t.user.Password()
+			req.SetBasicAuth(t.user.Username(), password)
+		}
+		for _, c := range cookies {
+			req.AddCookie(c)
+		}
 		if own { // neither redirects nor a foreign endpoint may carry them off
 			for k, v := range t.header {
 				req.Header[k] = v
@@ -95,9 +116,9 @@ func (t *roundTripper) once(req *http.Request) (*http.Response, error) {
 	}
 	switch req.Method {
 	case http.MethodGet:
-		return t.get(req, l)
+		return t.baked(own)(t.get(req, l))
 	case http.MethodPost:
-		return t.post(req, l)
+		return t.baked(own)(t.post(req, l))
 	}
 	// Saying goodbye (MCP 2025-11-25, Session Management) is a courtesy that
 	// must not hold up the end. It can meet a connection that is being closed under
@@ -109,6 +130,17 @@ func (t *roundTripper) once(req *http.Request) (*http.Response, error) {
 		return nil, context.DeadlineExceeded
 	}
 	return resp, err
+}
+
+// baked keeps the cookies of an answer of the server's own origin.
+func (t *roundTripper) baked(own bool) func(*http.Response, error) (*http.Response, error) {
+	return func(resp *http.Response, err error) (*http.Response, error) {
+		if err == nil && own && t.jar != nil && resp.Request != nil && len(resp.Header["Set-Cookie"]) > 0 {
+			t.jar.SetCookies(resp.Request.URL, resp.Cookies())
+			t.baking.Store(true)
+		}
+		return resp, err
+	}
 }
 
 func (t *roundTripper) get(req *http.Request, l *lift) (*http.Response, error) {
@@ -125,6 +157,9 @@ func (t *roundTripper) get(req *http.Request, l *lift) (*http.Response, error) {
 	}
 	if mediaType(resp) == "text/event-stream" {
 		t.gets.Add(1)
+	}
+	if t.older != nil && mediaType(resp) == "text/event-stream" {
+		resp.Body = t.older.stream(resp.Body)
 	}
 	if l != nil && mediaType(resp) == "text/event-stream" {
 		resp.Body = newEventBody(resp.Body, l, t.logged)
@@ -151,15 +186,25 @@ func (t *roundTripper) post(req *http.Request, l *lift) (*http.Response, error) 
 		if err != nil {
 			return nil, err
 		}
+		if m := movedBy(resp); m != nil {
+			resp.Body.Close()
+			return nil, m
+		}
 		t.seen(method, resp)
+		if t.older != nil {
+			t.older.posted(resp, string(e.id), t.maxBody)
+		}
 		if l == nil {
+			if method == "initialize" {
+				resp.Body = t.headed(resp)
+			}
 			if mediaType(resp) == "application/json" && resp.StatusCode/100 == 2 {
 				b, err := readAll(resp.Body, -1, t.maxBody)
 				if err != nil {
 					resp.Body.Close()
 					return nil, err
 				}
-				return swap(resp, unmarked(b)), nil
+				return swap(resp, unbatched(unmarked(b), string(e.id))), nil
 			}
 			return resp, nil
 		}
@@ -233,10 +278,13 @@ func (t *roundTripper) discover(req *http.Request, fresh func(context.Context) *
 		return resp, nil
 	}
 	b, rerr := readAll(resp.Body, -1, 1<<20)
-	b = unmarked(b)
+	b = unbatched(unmarked(b), id)
 	resp.Body.Close()
 	cancel()
 	t.seen("server/discover", resp)
+	if movedBy(resp) != nil {
+		return fake(req, http.StatusNotFound, "", "not an endpoint of this revision"), nil
+	}
 	if resp.StatusCode/100 == 2 {
 		e, ok := outline(bytes.TrimSpace(b))
 		if rerr != nil || !ok || mediaType(resp) != "application/json" || e.result == nil && e.error == nil || !sameID(e.id, id) || !json.Valid(b) {
@@ -316,6 +364,33 @@ func (t *roundTripper) seen(method string, resp *http.Response) {
 		resp.Body = io.NopCloser(bytes.NewReader(b))
 		t.bodyI = strings.TrimSpace(string(b[:min(len(b), 500)]))
 	}
+}
+
+// oddBytes is how much of an answer is kept to describe it by.
+const oddBytes = 512
+
+// headed keeps the begin of an answer to initialize.
+func (t *roundTripper) headed(resp *http.Response) io.ReadCloser {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.headI, t.packed = nil, resp.Header.Get("Content-Encoding")
+	return &oddHead{resp.Body, func(p []byte) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.headI = append(t.headI, p[:min(len(p), oddBytes-len(t.headI))]...)
+	}}
+}
+
+// oddity describes the last answer to initialize, one that is no message; what
+// it came as is for streams of events.
+func (t *roundTripper) oddity() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	head := t.headI
+	if i := bytes.Index(head, []byte("data:")); i >= 0 && (i == 0 || head[i-1] == '\n') {
+		head, _, _ = bytes.Cut(bytes.TrimPrefix(head[i+len("data:"):], []byte(" ")), []byte("\n"))
+	}
+	return oddity(head, t.packed)
 }
 
 // state returns the status of the last initialize, 401 or 403 if the last

@@ -54,13 +54,17 @@ func (l *lift) take(msg []byte, logged func(level, text string)) []byte {
 		if json.Unmarshal(msg, &batch) == nil {
 			return l.takeAll(batch, logged)
 		}
-		return failure(l.sdkID(), codeBroken, "the server's answer is not valid JSON")
+		return failure(l.sdkID(), codeBroken, oddity(msg[:min(len(msg), oddBytes)], ""))
 	}
 	if e.method != nil {
 		if e.id != nil {
 			return msg
 		}
 		switch string(e.method) {
+		case `"notifications/cancelled"`:
+			if id, reason := withdrawal(e.params); sameID(id, l.id) {
+				return failure(l.sdkID(), codeWithdrawn, reason)
+			}
 		case `"notifications/progress"`:
 			token, chunk, ok := decodeProgress(e.params)
 			if ok && token == l.token {
@@ -150,6 +154,21 @@ func resultType(result []byte) (t string) {
 		}
 	})
 	return t
+}
+
+// unbatched is the answer to the request id if body is a list that holds it
+// (MCP 2025-03-26, Batching), else body.
+func unbatched(body []byte, id string) []byte {
+	var batch []json.RawMessage
+	if b := bytes.TrimSpace(body); len(b) == 0 || b[0] != '[' || json.Unmarshal(b, &batch) != nil {
+		return body
+	}
+	for _, msg := range batch {
+		if e, ok := outline(msg); ok && e.method == nil && sameID(e.id, id) {
+			return msg
+		}
+	}
+	return body
 }
 
 // jsonBody is an application/json answer with its result lifted.

@@ -63,6 +63,7 @@ func TestOddAnswers(t *testing.T) {
 	broken := map[string]string{
 		"number result": "not an object", "list result": "not an object", "text result": "not an object",
 		"no outcome": "neither", "bare error": "did not describe", "text error": "it broke", "error with code": "it broke", "deep": "not valid JSON",
+		"withdrawn": "canceled the call of odd by itself: maintenance. Whether the tool finished is unknown.",
 	}
 	empty := map[string]bool{"content null": true, "null result": true}
 	overStdio := []string{"two on a line", "text before", "text after", "nul bytes"} // a body over HTTP is one message
@@ -155,7 +156,7 @@ func TestOddServersThatWork(t *testing.T) {
 		t.Run("stdio modern "+fault, over(false, fault, testmcp.Modern))
 	}
 	for _, fault := range []string{testmcp.Bytewise, testmcp.FloatIDs, testmcp.ErrorNull, testmcp.HugeText, testmcp.Charset, testmcp.Gzip, testmcp.NewSession, testmcp.EventsOdd, testmcp.NumberCursor, testmcp.JSONType, testmcp.BOM, testmcp.EventsUnended, testmcp.EventsTyped,
-		testmcp.EventsCR, testmcp.ClosesIdle, testmcp.DeleteHangs} {
+		testmcp.BatchHello, testmcp.Sticky, testmcp.EventsCR, testmcp.ClosesIdle, testmcp.DeleteHangs} {
 		also := testmcp.EventAnswers
 		t.Run("http "+fault, over(true, fault))
 		if fault != testmcp.FloatIDs { // the probe takes such an answer for that of another
@@ -242,6 +243,7 @@ func TestOddServersThatFail(t *testing.T) {
 		"an endpoint of another origin":   {core.ServerSpec{Name: "s", Transport: core.TransportSSE, URL: foreign.URL}, "names an endpoint of another origin, http://localhost:1,"},
 		"a web page":                      {page, "it answered with a web page instead of JSON"},
 		"no TLS":                          {core.ServerSpec{Name: "s", Transport: core.TransportHTTP, URL: strings.Replace(page.URL, "http:", "https:", 1)}, "it does not speak TLS. Perhaps its address begins with http://"},
+		"an early end":                    {core.ServerSpec{Name: "s", Transport: core.TransportStdio, Command: "sh", Args: []string{"-c", "exit 3"}}, "s exited with code 3 before it answered. Check its command and arguments; its log shows what it printed."},
 		"UTF-16":                          {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16}}), "prints UTF-16"},
 		"UTF-16 with a byte order mark":   {stdioSpec(t, "s", testmcp.Options{Faults: []string{testmcp.UTF16BOM}}), "prints UTF-16"},
 	}
@@ -251,7 +253,33 @@ func TestOddServersThatFail(t *testing.T) {
 		rows[fmt.Sprint("a redirect with ", status)] = struct {
 			spec core.ServerSpec
 			want string
-		}{spec, ""}
+		}{spec, "redirects to " + target.URL + " (HTTP " + fmt.Sprint(status) + "), where messages would not arrive. If that is the new address of s, set its URL to it."}
+	}
+	for fault, want := range map[string]string{
+		testmcp.GzipSilent: "its answer is compressed with gzip but does not say so", testmcp.Deflate: "its answer is compressed with deflate but does not say so",
+		testmcp.Packed: `its answer is compressed with "deflate", which nobody asked for`, testmcp.UTF16: "its answer is UTF-16, where MCP wants UTF-8",
+		testmcp.TextEvent: `its answer is not a message of JSON-RPC but begins with "hello there"`,
+	} {
+		faults := []string{fault}
+		if fault == testmcp.TextEvent {
+			faults = append(faults, testmcp.EventAnswers)
+		}
+		spec, _ := httpSpec(t, "s", testmcp.Options{Faults: faults})
+		rows["the wire: "+fault] = struct {
+			spec core.ServerSpec
+			want string
+		}{spec, want}
+	}
+	for fault, want := range map[string]string{
+		testmcp.NoEndpoint: "does not say where to send messages (no event named endpoint)", testmcp.JSONEndpoint: "does not speak MCP over HTTP with SSE: it names no usable address to send messages to",
+		testmcp.InBody: "perhaps it is one for streamable-http. Check its URL and its transport.",
+	} {
+		spec, _ := httpSpec(t, "s", testmcp.Options{Faults: []string{testmcp.LegacySSE, fault}})
+		spec.Transport = core.TransportSSE
+		rows["HTTP with SSE: "+fault] = struct {
+			spec core.ServerSpec
+			want string
+		}{spec, want}
 	}
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) {

@@ -39,6 +39,7 @@ func decodeResult(raw []byte) (core.ToolResult, error) {
 		Content    []wireContent   `json:"content"`
 		Structured json.RawMessage `json:"structuredContent"`
 		IsError    bool            `json:"isError"`
+		Old        json.RawMessage `json:"toolResult"` // in the place of content (MCP 2024-10-07)
 	}
 	r := core.ToolResult{Bytes: int64(len(raw)), Content: []core.Content{}}
 	if err := json.Unmarshal(raw, &w); err != nil || string(raw) == "null" {
@@ -47,6 +48,14 @@ func decodeResult(raw []byte) (core.ToolResult, error) {
 	r.IsError = w.IsError
 	if s := bytes.TrimSpace(w.Structured); len(s) > 0 && string(s) != "null" {
 		r.StructuredContent = s
+	}
+	if w.Content == nil && len(w.Old) > 0 && string(w.Old) != "null" {
+		c := core.Content{Type: core.ContentText}
+		if json.Unmarshal(w.Old, &c.Text) != nil {
+			c.Text = string(w.Old)
+		}
+		r.Content = append(r.Content, c)
+		return r, nil
 	}
 	var warn string
 	r.Content = make([]core.Content, 0, len(w.Content))

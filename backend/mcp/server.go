@@ -228,7 +228,7 @@ func (s *server) keep(ctx context.Context) {
 				return
 			}
 			if l.denied.Load() {
-				s.await(ctx, needsSignIn(s.spec, 401))
+				s.await(ctx, needsSignIn(s.spec, l.auth, 401))
 				return
 			}
 			if time.Since(began) > healthyAfter {
@@ -300,7 +300,7 @@ func (s *server) dial(ctx context.Context, starting core.ServerState) (*link, er
 	list, err := s.m.d.firstList(ctx, l, spec)
 	if err != nil && ctx.Err() == nil && l.denied.Load() {
 		l.close()
-		return nil, needsSignIn(s.spec, 401)
+		return nil, needsSignIn(s.spec, l.auth, 401)
 	}
 	if err != nil && (ctx.Err() != nil || errors.Is(err, errLost)) {
 		why := l.lostListing(ctx, s.spec.Name)

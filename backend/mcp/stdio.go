@@ -394,8 +394,9 @@ func (c *stdioConn) refuse(line []byte, e envelope, whole, big bool) bool {
 // Codes for answers that never got through, outside the ranges that JSON-RPC
 // and MCP use.
 const (
-	codeBroken   = 1
-	codeTooLarge = 2
+	codeBroken    = 1
+	codeTooLarge  = 2
+	codeWithdrawn = 3
 )
 
 // strayID finds the id in a message that cannot be parsed: near its begin or,
@@ -459,6 +460,8 @@ func (c *stdioConn) notified(e envelope) bool {
 	case `"notifications/tools/list_changed"`:
 		c.changed()
 		return true
+	case `"notifications/cancelled"`:
+		return c.withdrawn(e.params)
 	case `"notifications/progress"`:
 		if token, chunk, ok := decodeProgress(e.params); ok {
 			c.mu.Lock()

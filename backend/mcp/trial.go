@@ -62,7 +62,7 @@ func (m *Manager) Test(ctx context.Context, spec core.ServerSpec, step func(core
 	began = time.Now()
 	list, err := m.d.firstList(ctx, l, expanded)
 	if err != nil && l.denied.Load() {
-		return fail(needsSignIn(spec, 401))
+		return fail(needsSignIn(spec, l.auth, 401))
 	}
 	if err != nil {
 		de := failed(stepList, core.FixShowLog, false, "%s connected, but its tools cannot be listed: %s", spec.Name, sentence(reason(err)))

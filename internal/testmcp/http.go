@@ -197,6 +197,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		w.Header().Set("Mcp-Session-Id", strconv.FormatInt(h.session.Add(1), 10))
+		if o.has(Sticky) {
+			http.SetCookie(w, &http.Cookie{Name: "served-by", Value: "7", Path: "/"})
+		}
 	case "subscriptions/listen":
 		h.listen(w, m, wait)
 		return
@@ -226,6 +229,9 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *HTTP) refuse(w http.ResponseWriter, r *http.Request, m message, n int64) bool {
 	o := h.s.o
 	id, err := strconv.ParseInt(r.Header.Get("Mcp-Session-Id"), 10, 64)
+	if c, none := r.Cookie("served-by"); o.has(Sticky) && (none != nil || c.Value != "7") {
+		err = http.ErrNoCookie
+	}
 	if m.Method == "tools/call" && n == 2 && (o.has(LoseSession) || o.has(LoseSession4)) {
 		h.Forget()
 	}
@@ -307,7 +313,7 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, m message) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	b := o.encode(*a)
-	if o.has(Batch) && m.Method == "tools/call" {
+	if o.has(Batch) && m.Method == "tools/call" || o.has(BatchHello) && m.Method == "initialize" {
 		b = fmt.Appendf(nil, `[%s]`, b)
 	}
 	if o.has(ClosesIdle) {
@@ -342,6 +348,9 @@ func (h *HTTP) event(w http.ResponseWriter, m message) {
 	if o := h.s.o; o.has(EventsCR) || o.has(EventsOdd) {
 		oddEvent(w, o, b)
 	} else {
+		if o.has(TextEvent) {
+			fmt.Fprint(w, "data: hello there\n\n")
+		}
 		if o.has(EventsTyped) {
 			fmt.Fprint(w, "event: endpoint\ndata: /nowhere\n\nevent: heartbeat\ndata: {}\n\n")
 		}
@@ -364,7 +373,14 @@ func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request) {
 		h.streams[id] = ch
 		h.mu.Unlock()
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "event: endpoint\ndata: %s%s?session=%s\n\n", o.Target, r.URL.Path, id)
+		switch endpoint := o.Target + r.URL.Path + "?session=" + id; {
+		case o.has(NoEndpoint):
+			fmt.Fprint(w, ": hello\n\n")
+		case o.has(JSONEndpoint):
+			fmt.Fprintf(w, "event: endpoint\ndata: {\"uri\":%q}\n\n", endpoint)
+		default:
+			fmt.Fprintf(w, "event: endpoint\ndata: %s\n\n", endpoint)
+		}
 		w.(http.Flusher).Flush()
 		for {
 			select {
@@ -391,6 +407,13 @@ func (h *HTTP) legacy(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.count(m.Method)
+	if o.has(InBody) && m.ID != nil {
+		w.Header().Set("Content-Type", "application/json")
+		if a := h.s.handle(m, func(message) {}, h.closing); a != nil {
+			w.Write(o.encode(*a))
+		}
+		return
+	}
 	w.WriteHeader(http.StatusAccepted)
 	if m.ID == nil || strings.HasPrefix(m.Method, "notifications/") {
 		return

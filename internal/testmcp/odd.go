@@ -1,7 +1,9 @@
 package testmcp
 
 import (
+	"bytes"
 	"compress/gzip"
+	"compress/zlib"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -61,6 +63,15 @@ const (
 	ListFails     = "list-fails"     // 500 to tools/list
 	HugeHeader    = "huge-header"    // 2 MB of headers for tools/call
 	RedirectsLoop = "redirects-loop" // sends every request to where it was
+	GzipSilent    = "gzip-silent"    // compressed answers that do not say so
+	Deflate       = "deflate"        // the same with deflate
+	Packed        = "packed"         // the same, and says so
+	BatchHello    = "batch-hello"    // answers initialize with a list of one message
+	TextEvent     = "text-event"     // streams that begin with an event of text
+	NoEndpoint    = "no-endpoint"    // HTTP with SSE: never says where to send messages
+	JSONEndpoint  = "json-endpoint"  // HTTP with SSE: says it in JSON
+	InBody        = "in-body"        // HTTP with SSE: answers in the body of the POST
+	Sticky        = "sticky"         // sets a cookie with the session, without which it knows none
 )
 
 // OddAnswers are the texts for the tool "odd", which answers as each says, with
@@ -99,6 +110,9 @@ func OddAnswers() map[string]string {
 		"text before":      "[info] done: " + answer,
 		"text after":       answer + " [info] done",
 		"nul bytes":        "\x00\x00" + answer,
+		"old result":       `{"jsonrpc":"2.0","id":ID,"result":{"toolResult":"kept"}}`,
+		"old object":       `{"jsonrpc":"2.0","id":ID,"result":{"toolResult":{"a":"kept"}}}`,
+		"withdrawn":        `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":ID,"reason":"maintenance"}}` + "\n" + progress("1"),
 	}
 }
 
@@ -158,6 +172,9 @@ func (w *oddWriter) WriteHeader(code int) {
 	if w.o.has(JSONType) && h.Get("Content-Type") == "application/json" {
 		h.Set("Content-Type", "text/json")
 	}
+	if w.o.has(Packed) && h.Get("Content-Type") == "application/json" {
+		h.Set("Content-Encoding", "deflate")
+	}
 	if w.o.has(Gzip) && code == http.StatusOK {
 		h.Set("Content-Encoding", "gzip")
 		w.gz = gzip.NewWriter(w.ResponseWriter)
@@ -173,6 +190,12 @@ func (w *oddWriter) Write(p []byte) (int, error) {
 		io.WriteString(w.ResponseWriter, "\xef\xbb\xbf")
 	}
 	w.begun = true
+	if w.Header().Get("Content-Type") == "application/json" {
+		if b := w.o.packed(p); b != nil {
+			_, err := w.ResponseWriter.Write(b)
+			return len(p), err
+		}
+	}
 	if w.gz != nil {
 		n, err := w.gz.Write(p)
 		w.gz.Flush()
@@ -188,6 +211,28 @@ func (w *oddWriter) Write(p []byte) (int, error) {
 		w.Flush()
 	}
 	return len(p), nil
+}
+
+// packed is p as a client cannot read it; nil if there is no such fault.
+func (o Options) packed(p []byte) []byte {
+	var b bytes.Buffer
+	switch {
+	case o.has(GzipSilent):
+		z := gzip.NewWriter(&b)
+		z.Write(p)
+		z.Close()
+	case o.has(Deflate), o.has(Packed):
+		z := zlib.NewWriter(&b)
+		z.Write(p)
+		z.Close()
+	case o.has(UTF16):
+		for _, c := range p {
+			b.Write([]byte{c, 0})
+		}
+	default:
+		return nil
+	}
+	return b.Bytes()
 }
 
 // Flush implements http.Flusher.
