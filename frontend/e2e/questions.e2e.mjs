@@ -37,7 +37,7 @@ async function ask() {
 test("a server's question is a form that says what is missing, and its answer reaches the server", async () => {
   await ask();
   const dialog = page.getByRole("dialog", { name: /everything asks/ });
-  await dialog.getByText("name: Needs a value.").waitFor();
+  await dialog.getByText("String needs a value.").waitFor();
   assert.ok(await dialog.getByRole("button", { name: "Send" }).isDisabled());
   await page.locator("#question_name").fill("Ada");
   await dialog.getByRole("button", { name: "Send" }).click();

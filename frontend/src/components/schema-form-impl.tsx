@@ -1,15 +1,21 @@
 // The package index would draw in a validator that needs eval.
 import Form from "@rjsf/core/lib/components/Form.js";
+import CheckboxesWidget from "@rjsf/core/lib/components/widgets/CheckboxesWidget.js";
+import SelectWidget from "@rjsf/core/lib/components/widgets/SelectWidget.js";
 import type {
   ArrayFieldItemTemplateProps,
   FieldTemplateProps,
   IconButtonProps,
+  MultiSchemaFieldTemplateProps,
   RJSFSchema,
+  TitleFieldProps,
   ValidatorType,
+  WidgetProps,
 } from "@rjsf/utils";
 import { toErrorSchema } from "@rjsf/utils";
 import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
-import { useMemo } from "react";
+import { type ReactElement, useMemo } from "react";
+import { forForm } from "@/lib/form-schema";
 import { validate } from "@/lib/schema";
 import type { SchemaFormProps } from "./schema-form";
 import { Button, IconButton } from "./ui/button";
@@ -41,13 +47,20 @@ function FieldTemplate(props: FieldTemplateProps) {
   const checkbox = schema.type === "boolean";
   return (
     <div className="grid min-w-0 gap-1">
-      {displayLabel && !checkbox && (
+      {displayLabel && schema.const !== undefined && (
+        <p className="text-xs">
+          <span className="font-mono">{label}</span>
+          <span className="text-ink-3"> always </span>
+          <span className="font-mono text-ink-2">{JSON.stringify(schema.const)}</span>
+        </p>
+      )}
+      {displayLabel && !checkbox && schema.const === undefined && (
         <label htmlFor={id} className="font-mono text-xs">
           {label}
-          {required && <span className="ml-1 font-sans text-ink-3">required</span>}
+          {required && <span className="font-sans text-ink-3"> required</span>}
         </label>
       )}
-      {children}
+      {schema.const === undefined && children}
       {displayLabel && description}
       {rawErrors?.length ? errors : null}
     </div>
@@ -107,8 +120,48 @@ function RemoveButton({ onClick, disabled }: IconButtonProps) {
   );
 }
 
+/** The name of a group; that of an item of a list is counted, and never "required". */
+function Title({ id, title, required }: TitleFieldProps) {
+  const item = /_(\d+)__title$/.exec(id);
+  return (
+    <legend id={id} className="font-mono text-xs!">
+      {item ? title.replace(/-(\d+)\*?$/, " $1") : title}
+      {required && !item && <span className="font-normal font-sans text-ink-3"> required</span>}
+    </legend>
+  );
+}
+
+/** The choice between several schemas, and the fields of the chosen one. */
+function OneOf({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
+  const { label } = (selector as ReactElement<{ label?: string }> | undefined)?.props ?? {};
+  return (
+    <div className="grid gap-2">
+      {/* biome-ignore lint/a11y/noLabelWithoutControl: the selector is the control */}
+      <label className="grid">
+        <span className="sr-only">Kind of {label}</span>
+        {selector}
+      </label>
+      {optionSchemaField}
+    </div>
+  );
+}
+
+/** Several of a list are boxes to tick: a list box would want Ctrl held. */
+function Select(props: WidgetProps) {
+  if (!props.multiple) return <SelectWidget {...props} />;
+  return (
+    <div role="group" aria-label={props.label}>
+      <CheckboxesWidget {...props} />
+    </div>
+  );
+}
+
+const widgets = { SelectWidget: Select };
+
 const templates = {
   FieldTemplate,
+  TitleFieldTemplate: Title,
+  MultiSchemaFieldTemplate: OneOf,
   ArrayFieldItemTemplate: ArrayItem,
   DescriptionFieldTemplate: ({ description, id }: { description?: unknown; id?: string }) =>
     description ? (
@@ -126,7 +179,7 @@ const templates = {
 // A schema's own title repeats the tool's name above every form.
 function withoutTitle(schema: Record<string, unknown>): RJSFSchema {
   const { title: _title, description: _description, $schema: _schema, ...rest } = schema;
-  return rest as RJSFSchema;
+  return forForm(rest) as RJSFSchema;
 }
 
 export default function SchemaFormImpl({ schema, value, onChange, disabled, idPrefix }: SchemaFormProps) {
@@ -139,6 +192,7 @@ export default function SchemaFormImpl({ schema, value, onChange, disabled, idPr
       formData={value}
       validator={validator}
       templates={templates as never}
+      widgets={widgets}
       disabled={disabled}
       idPrefix={idPrefix}
       noHtml5Validate

@@ -55,7 +55,7 @@ export function mainAction(
     case "needs_sign_in":
       return { kind: "sign_in", label: "Sign in" };
     case "needs_values":
-      return { kind: "settings", label: "Fill in", field: status.missingValues?.[0] };
+      return { kind: "settings", label: "Fill in", field: placeOf(spec, status.missingValues?.[0]) };
     case "reconnecting":
       return { kind: "connect", label: "Connect now" };
     case "crash_loop":
@@ -70,6 +70,19 @@ export function mainAction(
     case "verifying":
       return undefined;
   }
+}
+
+/** The place of the setting that asks for a value by its name, as "env.KEY" for ${NAME}. */
+function placeOf(spec: ServerView["spec"], name: string | undefined): string | undefined {
+  if (!name) return undefined;
+  const uses = (text = "") =>
+    [`\${${name}}`, `\${env:${name}}`, `\${${name}:-`, `\${env:${name}:-`].some((ref) => text.includes(ref));
+  for (const group of ["env", "headers"] as const)
+    for (const [key, value] of Object.entries(spec[group] ?? {})) if (uses(value)) return `${group}.${key}`;
+  const arg = spec.args?.findIndex(uses) ?? -1;
+  if (arg >= 0) return `args.${arg}`;
+  for (const place of ["url", "command", "cwd"] as const) if (uses(spec[place])) return place;
+  return name in (spec.env ?? {}) ? `env.${name}` : name;
 }
 
 function mend(
@@ -90,7 +103,7 @@ function mend(
     case "sign_in":
       return { kind: "sign_in", label: "Sign in again" };
     case "values":
-      return { kind: "settings", label: "Fill in", field: status.missingValues?.[0] };
+      return { kind: "settings", label: "Fill in", field: placeOf(spec, status.missingValues?.[0]) };
     case "show_log":
       return { kind: "show_log", label: "Show log" };
     default:

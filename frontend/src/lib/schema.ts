@@ -1,4 +1,5 @@
 import { type Schema, Validator } from "@cfworker/json-schema";
+import { labelOf } from "./form-schema";
 import { isRecord } from "./json";
 
 export interface SchemaProblem {
@@ -56,8 +57,9 @@ function toProblem(e: { keyword: string; instanceLocation: string; error: string
   return { path, message: e.error.replace(/^Instance /, "The value ").replace(/^String /, "The text ") };
 }
 
-export function problemSentence(p: SchemaProblem): string {
-  const where = p.path.join(" › ");
+/** A problem as a sentence; with a schema, the fields are called as its form calls them. */
+export function problemSentence(p: SchemaProblem, schema?: unknown): string {
+  const where = labelOf(schema, p.path);
   if (!where) return p.message;
   return p.message === "Needs a value." ? `${where} needs a value.` : `${where}: ${p.message}`;
 }

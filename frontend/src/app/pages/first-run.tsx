@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { StatusIcon } from "@/components/status-icon";
 import { toastError } from "@/components/toast";
 import { Button } from "@/components/ui/button";
@@ -26,6 +26,8 @@ export function FirstRun({ onPropose }: { onPropose: (text: string) => void }) {
   const hasModel = chat.provider !== undefined && (chat.provider.kind === "rehearsal" || chat.model !== "");
   const live = servers.filter((s) => s.status.state === "connected");
   const tried = servers[0];
+  // The button that adds the demo server leaves when it has; the focus must not go with it.
+  const opener = useRef<HTMLButtonElement>(null);
   const tools = live.reduce((n, s) => n + s.status.toolCount, 0);
 
   return (
@@ -81,14 +83,19 @@ export function FirstRun({ onPropose }: { onPropose: (text: string) => void }) {
               <Button
                 variant="primary"
                 disabled={actions.addDemo.isPending}
-                onClick={() => actions.addDemo.mutate(undefined, { onError: (e) => toastError(e) })}
+                onClick={() =>
+                  actions.addDemo.mutate(undefined, {
+                    onSuccess: () => opener.current?.focus(),
+                    onError: (e) => toastError(e),
+                  })
+                }
               >
                 Add the demo server
               </Button>
             ) : undefined
           }
           second={
-            <Button onClick={() => nav.openTools("mcp", tried?.spec.name)}>
+            <Button ref={opener} onClick={() => nav.openTools("mcp", tried?.spec.name)}>
               {tried ? "Open Tools" : "Paste a server"}
             </Button>
           }

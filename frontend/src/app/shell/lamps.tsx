@@ -1,6 +1,6 @@
 import { StatusIcon } from "@/components/status-icon";
 import { Tip } from "@/components/ui/tooltip";
-import { lookOf, serverSentence } from "@/lib/status";
+import { lookOf, needsAttention, serverSentence } from "@/lib/status";
 import { useListedServers } from "../use-listed-servers";
 
 const most = 8;
@@ -9,7 +9,9 @@ const most = 8;
 export function Lamps({ onOpen }: { onOpen: (name?: string) => void }) {
   const servers = (useListedServers() ?? []).filter((s) => s.status.state !== "off");
   if (servers.length === 0) return null;
-  const shown = servers.slice(0, most);
+  // Where not all have room, what is wrong comes first.
+  const urgent = servers.filter(needsAttention);
+  const shown = [...urgent, ...servers.filter((s) => !needsAttention(s))].slice(0, most);
   return (
     <div role="group" aria-label="Servers" className="flex items-center max-sm:hidden">
       {shown.map((s) => {
@@ -37,6 +39,7 @@ export function Lamps({ onOpen }: { onOpen: (name?: string) => void }) {
       {servers.length > most && (
         <button
           type="button"
+          aria-label={`${servers.length - most} more servers`}
           onClick={() => onOpen()}
           className="nums h-6 rounded-md px-1 text-ink-2 text-xs hover:bg-hover"
         >

@@ -149,7 +149,10 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
     );
   const addDemo = () =>
     actions.addDemo.mutate(undefined, {
-      onSuccess: (view) => select(view.spec.name),
+      onSuccess: (view) => {
+        select(view.spec.name);
+        set({ focusRow: view.spec.name });
+      },
       onError: report.onError,
     });
 
@@ -164,10 +167,11 @@ export function McpTools({ servers, server, tool, catalog, searchRef }: McpTools
       onOpen={(name) => {
         set({ tab: "tools" });
         select(name);
+        set({ focusRow: name });
       }}
       onDemo={addDemo}
       onClose={() => {
-        set({ adding: false });
+        set({ adding: false, focusRow: current?.spec.name ?? servers[0]?.spec.name });
         if (!current && servers[0]) nav.openTools("mcp", servers[0].spec.name);
       }}
     />

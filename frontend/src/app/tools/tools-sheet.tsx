@@ -49,6 +49,13 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
     };
   }, []);
 
+  // With the panel that was left, what had the focus there is gone.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the tab changes
+  useEffect(() => {
+    if (document.activeElement === document.body)
+      sheet.current?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
+  }, [tab]);
+
   useEffect(() => {
     if (tab === "custom" && tool) selectCustom(tool);
   }, [tab, tool, selectCustom]);
@@ -63,7 +70,10 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
       else if (e.key === "f") (tab === "mcp" ? mcpSearch : customSearch).current?.focus();
       else if (e.key === "n") {
         if (tab === "mcp") setServers({ adding: true });
-        else selectCustom("+new");
+        else {
+          selectCustom("+new");
+          setTimeout(() => sheet.current?.querySelector<HTMLElement>("[data-begin]")?.focus());
+        }
       } else return;
       e.preventDefault();
     };
@@ -76,7 +86,12 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
     set({ sheetWidth: Math.max(narrowest, Math.round(window.innerWidth - e.clientX - 12)) });
   };
 
-  const focusSheet = useCallback(() => sheet.current?.focus({ preventScroll: true }), []);
+  // After an approval a person is where they were: Escape there cancels the run.
+  const last = useRef<HTMLElement>(null);
+  const focusBack = useCallback(() => {
+    const back = last.current?.isConnected ? last.current : sheet.current;
+    back?.focus({ preventScroll: true });
+  }, []);
 
   return (
     <section
@@ -88,6 +103,9 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
       data-testid="tools-dialog"
       style={{ width }}
       className="absolute top-2 right-3 bottom-3 z-20 flex animate-appear flex-col overflow-hidden rounded-lg border border-line bg-canvas shadow-float outline-none"
+      onFocus={(e) => {
+        if (!e.target.closest('[data-testid="approval-bar"]')) last.current = e.target;
+      }}
       onKeyDown={(e) => {
         if (e.key === "Escape" && !e.defaultPrevented) {
           e.stopPropagation();
@@ -148,7 +166,7 @@ export function ToolsSheet({ tab, server, tool }: ToolsSheetProps) {
           </TabPanel>
         </ApprovalProvider>
       </Tabs>
-      <Approvals conversationId={conversationId} onLeave={focusSheet} />
+      <Approvals conversationId={conversationId} onLeave={focusBack} />
     </section>
   );
 }

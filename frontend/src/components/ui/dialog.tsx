@@ -30,6 +30,13 @@ export function Dialog({ open, onOpenChange, title, description, children, class
               box.focus();
             }
           }}
+          onCloseAutoFocus={() =>
+            setTimeout(() => {
+              // What had the focus before may be gone by now, as the bar of an approval is.
+              if (document.activeElement === document.body)
+                document.querySelector<HTMLElement>("section[role=dialog], [data-composer]")?.focus();
+            })
+          }
           className={cn(
             "-translate-x-1/2 fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[min(520px,calc(100vw-32px))] animate-appear flex-col overflow-hidden rounded-lg border border-line bg-surface shadow-float outline-none",
             className,

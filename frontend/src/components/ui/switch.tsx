@@ -7,6 +7,8 @@ export function Switch({ className, ...rest }: ComponentProps<typeof Primitive.R
     <Primitive.Root
       className={cn(
         "relative inline-flex h-5 w-9 shrink-0 items-center rounded-full border transition-colors duration-100",
+        // The pill is 20 px high; what can be hit is more.
+        "after:absolute after:-inset-1",
         "border-line-strong bg-sunken data-[state=checked]:border-accent data-[state=checked]:bg-accent disabled:opacity-50",
         className,
       )}

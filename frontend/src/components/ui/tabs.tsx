@@ -23,6 +23,9 @@ export function Tab({ className, ...rest }: ComponentProps<typeof Primitive.Trig
 
 export function TabPanel({ className, ...rest }: ComponentProps<typeof Primitive.Content>) {
   return (
-    <Primitive.Content className={cn("min-h-0 flex-1 focus-visible:outline-none", className)} {...rest} />
+    <Primitive.Content
+      className={cn("min-h-0 flex-1 focus-visible:-outline-offset-2", className)}
+      {...rest}
+    />
   );
 }

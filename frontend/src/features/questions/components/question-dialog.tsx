@@ -5,7 +5,7 @@ import { Button } from "@/components/ui/button";
 import { Callout } from "@/components/ui/callout";
 import { Dialog } from "@/components/ui/dialog";
 import { openOutside } from "@/lib/clipboard";
-import { validate } from "@/lib/schema";
+import { problemSentence, validate } from "@/lib/schema";
 
 type Values = Record<string, unknown>;
 
@@ -60,11 +60,7 @@ export function QuestionDialog({ question, more, busy, onAnswer }: Props) {
       </div>
       <div className="flex flex-wrap items-center gap-2 border-line border-t px-4 py-3">
         <span className="min-w-0 flex-1 text-ink-3 text-xs">
-          {problem
-            ? `${problem.path.join(".") || "The form"}: ${problem.message}`
-            : more > 0
-              ? `${more} more waiting`
-              : ""}
+          {problem ? problemSentence(problem, schema) : more > 0 ? `${more} more waiting` : ""}
         </span>
         <Button disabled={busy} onClick={() => onAnswer("decline")}>
           Decline

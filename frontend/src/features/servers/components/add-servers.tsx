@@ -71,6 +71,8 @@ export function AddServers(props: AddServersProps) {
   const review = () => canReview && set({ step: "review" });
 
   const leave = () => {
+    // The button that was pressed may leave with the text.
+    heading.current?.focus();
     clearAdd();
     files.clear();
     onClose();

@@ -38,7 +38,7 @@ export function AuthEditor({ auth, onChange }: AuthEditorProps) {
   };
   const idp = now.identityProvider ?? { tokenUrl: "", clientId: "" };
   return (
-    <details className="border-line border-t pt-4" open={auth !== undefined || undefined}>
+    <details data-place="auth" className="border-line border-t pt-4" open={auth !== undefined || undefined}>
       <summary className="font-medium text-sm">Signing in</summary>
       <div className="mt-3 grid grid-cols-1 gap-4 sm:grid-cols-2">
         <Field label="How" hint={grants.find((g) => g.value === grant)?.hint}>

@@ -6,7 +6,7 @@ import { Button } from "@/components/ui/button";
 import { useNow } from "@/components/use-now";
 import { cn } from "@/lib/cn";
 import { transportNames } from "@/lib/servers";
-import { lookOf, needsAttention, type StateLook, serverSentence } from "@/lib/status";
+import { lookOf, type StateLook, serverSentence } from "@/lib/status";
 import { type ReviewRow, willSave } from "../lib/review";
 
 const saving: StateLook = { word: "Saving", shape: "ring", tone: "info", live: true };
@@ -57,8 +57,8 @@ export function ConnectRows({ rows, servers, onOpen }: ConnectRowsProps) {
               </span>
             </div>
             {row.state === "saved" && (
-              <Button size="sm" onClick={() => onOpen(row.spec.name)}>
-                {view && needsAttention(view) ? "Look" : "Open"}
+              <Button size="sm" aria-label={`Open ${row.spec.name}`} onClick={() => onOpen(row.spec.name)}>
+                Open
               </Button>
             )}
           </li>

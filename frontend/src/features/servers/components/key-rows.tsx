@@ -32,7 +32,9 @@ export function KeyRows({ label, noun, place, values, onChange }: KeyRowsProps) 
       <legend className="mb-1 font-medium text-sm">{label}</legend>
       {rows.map((r) => {
         const saved = r.v === Mask;
-        const visible = shown.has(r.id) && !saved;
+        // ${NAME} only names a value; to hide it would hide what is missing.
+        const reference = /^\$\{[^}]*\}$/.test(r.v);
+        const visible = (shown.has(r.id) && !saved) || reference;
         return (
           <div key={r.id} className="flex items-center gap-1.5">
             <Input
@@ -52,7 +54,7 @@ export function KeyRows({ label, noun, place, values, onChange }: KeyRowsProps) 
               className="min-w-0 flex-1 font-mono text-xs"
               placeholder="value"
               value={r.v}
-              onFocus={(e) => saved && e.target.select()}
+              onFocus={(e) => (saved || reference) && e.target.select()}
               onChange={(e) => {
                 // Typing into a mask replaces it whole; what is left of it would be a wrong value.
                 const v = saved ? e.target.value.replaceAll("•", "") : e.target.value;

@@ -42,6 +42,7 @@ export function ReviewRowView({
   onCancelTest,
 }: ReviewRowViewProps) {
   const [open, setOpen] = useState(false);
+  const [pasted] = useState(row.spec);
   const { spec } = row;
   const stdio = spec.transport === "stdio";
   const checked = (spec.command ?? "") === row.checkedCommand;
@@ -193,7 +194,12 @@ export function ReviewRowView({
                       <span className="font-mono text-xs">{placeLabel(place)}</span>
                     )
                   }
-                  hint={inputOf(row, place)?.description}
+                  hint={
+                    inputOf(row, place)?.description ??
+                    (readPlace(pasted, place) && readPlace(spec, place) === readPlace(pasted, place)
+                      ? "An example stands here. Write your own value."
+                      : undefined)
+                  }
                 >
                   {(ids) => (
                     <Input

@@ -11,7 +11,7 @@ import {
   Unplug,
 } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { CallError, type ServerView, type TestReport } from "@/api/types";
+import { CallError, type ServerState, type ServerView, type TestReport } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { TextBlock } from "@/components/json-view";
 import { StatusIcon } from "@/components/status-icon";
@@ -60,6 +60,16 @@ interface ServerDetailsProps {
   onReview: () => void;
 }
 
+/** The states in which there is something to end. */
+const runs: ReadonlySet<ServerState> = new Set([
+  "installing",
+  "starting",
+  "negotiating",
+  "connected",
+  "signing_in",
+  "reconnecting",
+]);
+
 export function ServerDetails(props: ServerDetailsProps) {
   const {
     server,
@@ -93,6 +103,14 @@ export function ServerDetails(props: ServerDetailsProps) {
 
   const [dialog, setDialog] = useState<"export" | "processes">();
   const signIn = useSignIn(spec.name);
+  const mainButton = useRef<HTMLButtonElement>(null);
+  // With the panel of signing in, what had the focus there is gone.
+  useEffect(() => {
+    if (!signIn.pending) return;
+    return () => {
+      setTimeout(() => document.activeElement === document.body && mainButton.current?.focus());
+    };
+  }, [signIn.pending]);
   const menu = useAfterMenu();
   const put = (place: "command" | "cwd", choice: Promise<string>) =>
     void choice
@@ -147,7 +165,7 @@ export function ServerDetails(props: ServerDetailsProps) {
     <Tabs
       value={tab}
       onValueChange={(v) => set({ tab: v as DetailTab })}
-      className="flex h-full min-h-0 flex-col"
+      className="flex h-full min-h-0 flex-col short:overflow-y-auto"
       data-testid="server-details"
       aria-label={`Server ${spec.name}`}
     >
@@ -170,7 +188,7 @@ export function ServerDetails(props: ServerDetailsProps) {
                 <RefreshCw /> Reconnect
               </Button>
             )}
-            {!spec.disabled && status.state !== "off" && status.state !== "on_demand" && (
+            {!spec.disabled && runs.has(status.state) && (
               <Button size="sm" onClick={onDisconnect}>
                 <Unplug /> {busy ? "Cancel" : status.state === "reconnecting" ? "Stop" : "Disconnect"}
               </Button>
@@ -236,6 +254,7 @@ export function ServerDetails(props: ServerDetailsProps) {
           {action && !signIn.pending && (
             <span className="flex gap-1.5">
               <Button
+                ref={mainButton}
                 size="sm"
                 variant={needsAttention(server) ? "primary" : "secondary"}
                 data-testid="main-action"
@@ -251,6 +270,17 @@ export function ServerDetails(props: ServerDetailsProps) {
             </span>
           )}
         </div>
+        {signIn.error !== undefined && !signIn.pending && status.state === "needs_sign_in" && (
+          <ErrorNote
+            error={signIn.error}
+            title={`Signing in to ${spec.name} did not work.`}
+            actions={
+              <Button size="sm" onClick={() => set({ tab: "settings", field: "auth" })}>
+                Settings for signing in
+              </Button>
+            }
+          />
+        )}
         {signIn.pending && <SignInPanel name={spec.name} onCancel={signIn.cancel} />}
         <p className="truncate font-mono text-ink-3 text-xs" title={target(spec)}>
           {target(spec)}
@@ -303,7 +333,15 @@ export function ServerDetails(props: ServerDetailsProps) {
         ))}
       </TabList>
       {tabs.map((t) => (
-        <TabPanel key={t.id} value={t.id} className={t.ownScroll ? "overflow-hidden" : "overflow-y-auto p-5"}>
+        <TabPanel
+          key={t.id}
+          value={t.id}
+          className={
+            t.ownScroll
+              ? "overflow-hidden short:h-80 short:flex-none"
+              : "overflow-y-auto p-5 short:flex-none short:overflow-visible"
+          }
+        >
           {t.panel}
         </TabPanel>
       ))}

@@ -56,7 +56,13 @@ export function ServerList(props: ServerListProps) {
   const focusRow = useServersStore((s) => s.focusRow);
   useEffect(() => {
     if (!focusRow || !shown.some((s) => s.spec.name === focusRow)) return;
-    list.current?.querySelector<HTMLElement>(`[data-server="${CSS.escape(focusRow)}"] [data-open]`)?.focus();
+    const row = list.current?.querySelector<HTMLElement>(
+      `[data-server="${CSS.escape(focusRow)}"] [data-open]`,
+    );
+    row?.focus();
+    // In a narrow dialog the list is not shown beside the details.
+    if (document.activeElement === document.body)
+      list.current?.closest<HTMLElement>("[role=dialog]")?.focus({ preventScroll: true });
     set({ focusRow: undefined });
   }, [focusRow, shown, set]);
 

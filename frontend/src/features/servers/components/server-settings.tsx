@@ -35,6 +35,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
   useEffect(() => {
     if (!field) return;
     const at = form.current?.querySelector<HTMLElement>(`[data-place="${CSS.escape(field)}"]`);
+    if (at instanceof HTMLDetailsElement) at.open = true;
     const input = at?.matches("input") ? at : at?.querySelector<HTMLElement>("input");
     (input ?? form.current?.querySelector<HTMLElement>("input"))?.focus();
     set({ field: undefined });
@@ -67,6 +68,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
       {missing.length > 0 && (
         <Callout tone="warning" title="Values are missing.">
           <span className="font-mono text-xs">{missing.map(placeLabel).join(", ")}</span>
+          <span>: fill in what uses {missing.length === 1 ? "it" : "them"}, then save.</span>
         </Callout>
       )}
       <SpecEditor key={round} spec={draft} onChange={setDraft} />
@@ -79,8 +81,10 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
         />
         Off: do not start this server
       </label>
-      {error !== undefined && <ErrorNote error={error} title="The settings were not saved." />}
-      <div className="sticky -bottom-5 -mx-5 flex gap-2 border-line border-t bg-canvas px-5 py-3">
+      <div className="sticky -bottom-5 -mx-5 flex flex-wrap gap-2 border-line border-t bg-canvas px-5 py-3">
+        {error !== undefined && (
+          <ErrorNote error={error} title="The settings were not saved." className="basis-full" />
+        )}
         <Button type="submit" variant="primary" disabled={!changed || busy || problem !== ""}>
           Save
         </Button>

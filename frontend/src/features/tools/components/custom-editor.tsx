@@ -1,5 +1,5 @@
 import { Copy, Save, Trash2 } from "lucide-react";
-import { type ReactNode, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { CustomTool, ToolRef, ToolView } from "@/api/types";
 import { CodeEditor } from "@/components/code-editor";
 import { ErrorNote } from "@/components/error-note";
@@ -74,6 +74,11 @@ export function CustomEditor(props: CustomEditorProps) {
   const trials = useToolsStore((s) => s.trials[toolKey(draftRef(draftKey))]);
   const actions = useCustomToolActions();
   const draft: CustomDraft = stored ?? { tool: base, parameters: pretty(base.parameters) };
+  // Saving a new tool puts another editor here; who wrote in the one before goes on in this one.
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (document.activeElement === document.body) form.current?.focus({ preventScroll: true });
+  }, []);
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const [ask, setAsk] = useState<Reach>();
@@ -180,9 +185,11 @@ export function CustomEditor(props: CustomEditorProps) {
 
   return (
     <form
+      ref={form}
+      tabIndex={-1}
       // The fields of the test are no part of the tool: an empty one must not stop a save.
       noValidate
-      className="@container grid grid-cols-1 gap-4"
+      className="@container grid grid-cols-1 gap-4 outline-none"
       aria-label={tool ? `Custom tool ${tool.name}` : "New custom tool"}
       onSubmit={(e) => {
         e.preventDefault();
@@ -239,6 +246,7 @@ export function CustomEditor(props: CustomEditorProps) {
                   {...ids}
                   className="font-mono text-xs"
                   placeholder="shout"
+                  data-begin={tool ? undefined : true}
                   value={draft.tool.name}
                   onChange={(e) => set({ name: e.target.value })}
                 />

@@ -94,8 +94,8 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
     });
 
   return (
-    <div className="flex h-full min-h-0 max-md:flex-col">
-      <div className="flex min-h-0 w-[300px] shrink-0 flex-col border-line border-r max-md:h-48 max-md:w-full max-md:border-r-0 max-md:border-b">
+    <div className="flex h-full min-h-0 max-md:flex-col short:max-md:overflow-y-auto">
+      <div className="flex min-h-0 w-[300px] shrink-0 flex-col border-line border-r max-md:h-48 max-md:w-full max-md:overflow-y-auto max-md:border-r-0 max-md:border-b">
         <div className="flex gap-2 border-line border-b p-3">
           <div className="relative min-w-0 flex-1">
             <Search className="pointer-events-none absolute top-2 left-2 size-4 text-ink-3" aria-hidden />
@@ -128,7 +128,10 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
             </MenuContent>
           </Menu>
         </div>
-        <ul className="min-h-0 flex-1 overflow-y-auto p-1.5" aria-label="Custom tools">
+        <ul
+          className="min-h-0 flex-1 overflow-y-auto p-1.5 max-md:flex-none max-md:overflow-visible"
+          aria-label="Custom tools"
+        >
           {shown.map((t) => (
             <li
               key={t.name}
@@ -177,7 +180,10 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
             >
               Built-in
             </h3>
-            <ul className="max-h-[45%] overflow-y-auto p-1.5" aria-labelledby="builtin-tools">
+            <ul
+              className="max-h-[45%] overflow-y-auto p-1.5 max-md:max-h-none max-md:overflow-visible"
+              aria-labelledby="builtin-tools"
+            >
               {shownBuiltin.map((t) => (
                 <li key={t.alias}>
                   <button
@@ -197,7 +203,7 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
           </>
         )}
       </div>
-      <div className="min-h-0 min-w-0 flex-1 overflow-y-auto p-5">
+      <div className="min-h-0 min-w-0 flex-1 overflow-y-auto p-5 short:max-md:flex-none short:max-md:overflow-visible">
         {own ? (
           <BuiltinTool key={own.alias} view={own} />
         ) : (

@@ -69,7 +69,7 @@ export function ToolRow({ view, waiting, onServer, off, onToggle, control }: Too
                 <span className="min-w-0 truncate text-ink-3 text-xs">{tool.title}</span>
               )}
             </span>
-            <span className={cn("truncate text-xs", tool.broken ? "text-danger" : "text-ink-2")}>
+            <span dir="auto" className={cn("truncate text-xs", tool.broken ? "text-danger" : "text-ink-2")}>
               {tool.broken || firstSentence(tool.description)}
             </span>
           </span>
@@ -88,9 +88,9 @@ export function ToolRow({ view, waiting, onServer, off, onToggle, control }: Too
             )}
           </span>
           <HoverTip text="About what its definition costs a model, in tokens">
-            <span className="nums w-12 shrink-0 text-right text-ink-3 text-xs">
-              {aboutTokens(tool).toLocaleString("en-US")}
-              <span className="sr-only"> tokens, about</span>
+            <span className="nums min-w-18 shrink-0 text-right text-ink-3 text-xs">
+              <span className="sr-only">about </span>
+              {aboutTokens(tool).toLocaleString("en-US")} tokens
             </span>
           </HoverTip>
           <ChevronRight className={cn("size-4 shrink-0 text-ink-3", open && "rotate-90")} aria-hidden />
@@ -130,7 +130,7 @@ function Body({ view, waiting, onServer }: ToolRowProps) {
         <TryIt view={view} waiting={waiting} onServer={onServer} />
       </TabPanel>
       <TabPanel value="about" className="grid grid-cols-1 gap-3">
-        <p className="whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">
+        <p dir="auto" className="whitespace-pre-wrap text-sm [overflow-wrap:anywhere]">
           {tool.description || "The server gives no description."}
         </p>
         {rows.length > 0 && (
@@ -141,7 +141,11 @@ function Body({ view, waiting, onServer }: ToolRowProps) {
                   {r.name} <span className="text-ink-3">{r.type}</span>
                   {r.required && <span className="font-sans text-ink-3">required</span>}
                 </dt>
-                {r.description && <dd className="text-ink-2 text-xs">{r.description}</dd>}
+                {r.description && (
+                  <dd dir="auto" className="text-ink-2 text-xs">
+                    {r.description}
+                  </dd>
+                )}
               </div>
             ))}
           </dl>

@@ -27,7 +27,7 @@ function readTrial(mode: Trial["mode"], text: string, args: Trial["args"], schem
   }
   if (!isRecord(value)) return { value, problem: "The arguments must be a JSON object." };
   const first = validate(schema, value)[0];
-  return { value, problem: first ? problemSentence(first) : "" };
+  return { value, problem: first ? problemSentence(first, mode === "form" ? schema : undefined) : "" };
 }
 
 export type Execute = (callId: string, args: unknown) => Promise<ExecuteOutput>;
