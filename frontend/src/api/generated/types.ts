@@ -497,7 +497,8 @@ export interface Connector {
     pick?: string;
     /**
      * AllowPrivate lets the host lead to this machine or a private network also
-     * where the URL does not name such an address itself.
+     * where the URL does not name such an address itself. It is for this host only,
+     * and for none that it redirects to.
      */
     allowPrivate?: boolean;
 }
