@@ -113,6 +113,14 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(b.dir, ".patchbay-*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
+
+	if os.Geteuid() == 0 || runtime.GOOS == "windows" {
+		t.Skip("no folder is closed to this user")
+	}
+	require.NoError(t, os.Chmod(b.dir, 0o555))
+	t.Cleanup(func() { _ = os.Chmod(b.dir, 0o755) })
+	b.ok("write_file", m{"path": path, "content": "in its place"})
+	require.Equal(t, "in its place", b.ok("read_file", m{"path": path}))
 }
 
 // Would catch: our own file reached by a name that the system takes for the same.
