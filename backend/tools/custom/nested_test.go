@@ -141,6 +141,7 @@ func TestForgottenCallsEnd(t *testing.T) {
 	b.servers.gate = make(chan struct{})
 	o := b.run(`tools.call("one__read"); await new Promise(r => setTimeout(r, 50)); return 1`)
 	require.NoError(t, o.Err)
+	require.Len(t, b.records(), 2)
 	for _, r := range b.records() {
 		require.NotEmpty(t, r.EndedAt)
 	}
@@ -193,6 +194,7 @@ func TestCancelReachesNestedCalls(t *testing.T) {
 	require.Eventually(t, func() bool { return b.servers.count() == 1 }, 20*time.Second, 5*time.Millisecond)
 	cancel()
 	require.Equal(t, core.CallCanceled, (<-done).Status)
+	require.Len(t, b.records(), 2)
 	for i, r := range b.records() {
 		require.Equal(t, core.CallCanceled, r.Status, strconv.Itoa(i))
 	}

@@ -89,7 +89,8 @@ func OpenRegular(root *os.Root, rel string, flag int, path string) (*os.File, er
 }
 
 // WriteFile makes the file rel in root, or replaces it as a whole: when that
-// fails, what was there before still is. path is what errors call it.
+// fails, what was there before still is (but not in a folder where no file can be
+// made). path is what errors call it.
 func WriteFile(root *os.Root, rel, content, path string) error {
 	mode := fs.FileMode(0o600)
 	for range maxLinks {
@@ -106,8 +107,8 @@ func WriteFile(root *os.Root, rel, content, path string) error {
 		}
 		rel = filepath.Join(filepath.Dir(rel), to)
 	}
-	_, err := root.Lstat(rel)
-	if err == nil { // may it be written, and is it a file?
+	_, missing := root.Lstat(rel)
+	if missing == nil { // may it be written, and is it a file?
 		f, err := OpenRegular(root, rel, os.O_WRONLY, path)
 		if err != nil {
 			return err
@@ -120,7 +121,10 @@ func WriteFile(root *os.Root, rel, content, path string) error {
 	}
 	part := filepath.Join(filepath.Dir(rel), ".patchbay-"+rand.Text())
 	f, err := root.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission) && missing == nil: // the folder is closed, the file is not
+		return overwrite(root, rel, content, path)
+	case err != nil:
 		return FileError(path, err)
 	}
 	_, err = f.WriteString(content)
@@ -132,6 +136,22 @@ func WriteFile(root *os.Root, rel, content, path string) error {
 	}
 	if err != nil {
 		return FileError(path, errors.Join(err, root.Remove(part)))
+	}
+	return nil
+}
+
+// overwrite replaces what a file holds where no new one can be put in its place.
+func overwrite(root *os.Root, rel, content, path string) error {
+	f, err := OpenRegular(root, rel, os.O_WRONLY, path)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(0)
+	if err == nil {
+		_, err = f.WriteString(content)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return FileError(path, err)
 	}
 	return nil
 }
