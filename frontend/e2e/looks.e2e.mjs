@@ -103,6 +103,7 @@ const screens = [
 
 for (const dark of [false, true]) {
   for (const [width, height] of [
+    [640, 400], // 1280x800 at 200 %
     [900, 600],
     [960, 640],
     [1600, 1000],
