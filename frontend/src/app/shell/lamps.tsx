@@ -1,6 +1,7 @@
 import { StatusIcon } from "@/components/status-icon";
 import { Tip } from "@/components/ui/tooltip";
-import { lookOf, needsAttention, serverSentence } from "@/lib/status";
+import { arrange } from "@/lib/servers";
+import { lookOf, serverSentence } from "@/lib/status";
 import { useListedServers } from "../use-listed-servers";
 
 const most = 8;
@@ -10,10 +11,7 @@ export function Lamps({ onOpen }: { onOpen: (name?: string) => void }) {
   const servers = (useListedServers() ?? []).filter((s) => s.status.state !== "off");
   if (servers.length === 0) return null;
   // Where not all have room, what is wrong comes first.
-  const shown = [...servers.filter(needsAttention), ...servers.filter((s) => !needsAttention(s))].slice(
-    0,
-    most,
-  );
+  const shown = arrange(servers, "all", "").slice(0, most);
   return (
     <div role="group" aria-label="Servers" className="flex shrink-0 items-center max-md:hidden">
       {shown.map((s) => {

@@ -65,7 +65,8 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
     setError(undefined);
     try {
       await onSave(draft);
-      setDraft(undefined);
+      // What was typed meanwhile stays.
+      if (useServersStore.getState().edits[name] === draft) setDraft(undefined);
       layAnew();
       toastDone(`${draft.name} saved. It reconnects with the new settings.`);
     } catch (err) {
