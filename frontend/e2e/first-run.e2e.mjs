@@ -23,6 +23,8 @@ test("the first start leads to an answer with a tool, and the token leaves the a
     .getByTestId("first-run")
     .getByText(/1 server connected/)
     .waitFor();
+  // The button is gone; the focus is at what took its place.
+  await page.waitForFunction(() => document.activeElement?.textContent === "Open Tools");
   await page.getByRole("button", { name: "Take an example" }).click();
 
   const composer = page.getByRole("textbox", { name: "Message" });

@@ -101,8 +101,31 @@ const screens = [
   ["new", () => "#/", (p) => p.getByRole("textbox", { name: "Message" }).waitFor()],
 ];
 
+test("where the system chooses the colours, on and off and the chosen tab differ", async () => {
+  const page = await openPage(daemon.url, { width: 1280, height: 800 });
+  await page.emulateMedia({ forcedColors: "active" });
+  await page.evaluate((h) => {
+    location.hash = h;
+  }, `${daemon.chat}?tools=mcp&server=demo`);
+  const toggle = page.getByRole("switch", { name: "roll_dice on" });
+  const fill = (el) => getComputedStyle(el).backgroundColor;
+  const on = await toggle.evaluate(fill);
+  await toggle.click();
+  await page.getByRole("switch", { name: "roll_dice on", checked: false }).waitFor();
+  assert.notEqual(await toggle.evaluate(fill), on);
+  await toggle.click();
+  const line = (el) => getComputedStyle(el).borderBottomColor;
+  const details = page.getByTestId("server-details");
+  assert.notEqual(
+    await details.getByRole("tab", { selected: true }).first().evaluate(line),
+    await details.getByRole("tab", { name: "Settings" }).evaluate(line),
+  );
+  await page.context().close();
+});
+
 for (const dark of [false, true]) {
   for (const [width, height] of [
+    [640, 400], // 1280x800 at 200 %
     [900, 600],
     [960, 640],
     [1600, 1000],

@@ -39,6 +39,10 @@ test("a server's question is a form that says what is missing, and its answer re
   const dialog = page.getByRole("dialog", { name: /everything asks/ });
   await dialog.getByText("String needs a value.").waitFor();
   assert.ok(await dialog.getByRole("button", { name: "Send" }).isDisabled());
+  await dialog.getByRole("checkbox", { name: "Salmon" }).check();
+  await dialog.getByRole("checkbox", { name: "Piano" }).check();
+  assert.equal(await dialog.getByText(/Unsupported field/).count(), 0);
+  assert.deepEqual(await violations(page), []);
   await page.locator("#question_name").fill("Ada");
   await dialog.getByRole("button", { name: "Send" }).click();
   await page.getByText("Name: Ada").first().waitFor();

@@ -186,8 +186,14 @@ test("a server is added with the keyboard alone", async () => {
   }
   await page.keyboard.press("Enter");
   await page.getByTestId("server-details").waitFor();
+  await page.waitForFunction(
+    () => document.activeElement?.closest("[data-server]")?.dataset.server === "keys",
+  );
   await page.keyboard.press("Control+1");
   await page.getByRole("tab", { name: /Custom Tools/, selected: true }).waitFor();
+  await page.waitForFunction(() => document.activeElement !== document.body);
+  await page.keyboard.press("Control+n");
+  await page.waitForFunction(() => document.activeElement?.matches("[data-begin]"));
   await page.keyboard.press("Control+2");
   await page.getByRole("tab", { name: /MCP Tools/, selected: true }).waitFor();
   await page.keyboard.press("Escape");
@@ -267,9 +273,36 @@ test("a saved value is masked, survives an edit, and an edit survives a closed d
   const saved = readFileSync(join(daemon.home, file), "utf8");
   assert.ok(saved.includes("--help"), "the edit was not saved");
   assert.ok(!saved.includes("•"), "a mask was saved as a value");
+
+  // What is missing is led to, and what was typed there shows as saved.
+  const first = page.getByLabel("Argument 1", { exact: true });
+  await first.fill("$" + "{NO_SUCH_0815}");
+  await page.getByLabel("Off: do not start this server").uncheck();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByTestId("main-action").and(page.getByText("Fill in")).click();
+  await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Argument 1");
+  await first.fill("--version");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Save", exact: true }).and(page.locator(":disabled")).waitFor();
+  await page.waitForFunction(
+    () => document.querySelector('[aria-label="Argument 1"]')?.value === "--version",
+  );
+
+  // A name that is taken is told where the eye is, beside Save.
+  await page.getByLabel("Name", { exact: true }).fill("many");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const refused = page.getByRole("alert").filter({ hasText: "The settings were not saved." });
+  await refused.waitFor();
+  const place = await refused.boundingBox();
+  assert.ok(place && place.y + place.height <= 800, "the refusal is below the fold");
+  await page.getByRole("button", { name: "Revert" }).click();
   const seen = await page.evaluate(
     () => document.documentElement.outerHTML + JSON.stringify({ ...localStorage, ...sessionStorage }),
   );
   assert.ok(!seen.includes("sk-live-123456"), "the secret is still in the page");
-  assert.deepEqual(page.faults, []);
+  // The browser itself tells of the refused save.
+  assert.deepEqual(
+    page.faults.filter((f) => !/409/.test(f)),
+    [],
+  );
 });

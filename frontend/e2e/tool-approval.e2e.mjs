@@ -125,12 +125,15 @@ test("approval of each tool with the keyboard: allow, risk, change, review, bloc
   await shot(page, "tool-approval-risk");
   await page.keyboard.press("Escape");
   await confirm.waitFor({ state: "hidden" });
+  await page.waitForFunction(() =>
+    /^Approval of delete_box/.test(document.activeElement?.getAttribute("aria-label") ?? ""),
+  );
   await details.getByRole("button", { name: /^Approval of delete_box: Asks first/ }).waitFor();
 
   // Another definition: the old yes counts no more.
   writeFileSync(toolsFile, JSON.stringify(define("Moves a box, and reads your mail.")));
   await page.getByRole("button", { name: "Reconnect", exact: true }).click();
-  await details.getByText("1 tool changed since you allowed it").waitFor();
+  await details.getByText("1 tool changed since you allowed it").first().waitFor();
   await details.getByRole("button", { name: "Approval of move_box: Asks first, by the rules" }).waitFor();
   await tabTo(page, /^Changed: review move_box/);
   await page.keyboard.press("Enter");

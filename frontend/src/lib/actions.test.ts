@@ -32,6 +32,16 @@ test("a failure leads to what mends it", () => {
   expect(label("failed", { fix: "sign_in" })?.label).toBe("Sign in again");
 });
 
+test("a missing value leads to the setting that asks for it", () => {
+  const fill = (missing: string, spec: object) =>
+    label("needs_values", { missingValues: [missing] }, spec)?.field;
+  expect(fill("KEY", { env: { OTHER: "x", TOKEN: "${KEY}" } })).toBe("env.TOKEN");
+  expect(fill("KEY", { args: ["-y", "--key=${env:KEY}"] })).toBe("args.1");
+  expect(fill("KEY", { url: "https://x/${KEY:-}" })).toBe("url");
+  expect(fill("secret:a/KEY", { headers: { "X-Key": "${secret:a/KEY}" } })).toBe("headers.X-Key");
+  expect(fill("KEY", { env: { KEY: "" } })).toBe("env.KEY");
+});
+
 test("off is turned on, or connected when it is only not running", () => {
   expect(label("off", {}, { disabled: true })?.kind).toBe("turn_on");
   expect(label("off")?.kind).toBe("connect");

@@ -1,6 +1,7 @@
 import { StatusIcon } from "@/components/status-icon";
 import { Tip } from "@/components/ui/tooltip";
-import { lookOf, needsAttention, serverSentence } from "@/lib/status";
+import { arrange } from "@/lib/servers";
+import { lookOf, serverSentence } from "@/lib/status";
 import { useListedServers } from "../use-listed-servers";
 
 const most = 8;
@@ -10,10 +11,9 @@ export function Lamps({ onOpen }: { onOpen: (name?: string) => void }) {
   const servers = (useListedServers() ?? []).filter((s) => s.status.state !== "off");
   if (servers.length === 0) return null;
   // Where not all have room, what is wrong comes first.
-  const urgent = servers.filter(needsAttention);
-  const shown = [...urgent, ...servers.filter((s) => !needsAttention(s))].slice(0, most);
+  const shown = arrange(servers, "all", "").slice(0, most);
   return (
-    <div role="group" aria-label="Servers" className="flex items-center max-sm:hidden">
+    <div role="group" aria-label="Servers" className="flex shrink-0 items-center max-md:hidden">
       {shown.map((s) => {
         const look = lookOf(s);
         return (
@@ -41,7 +41,7 @@ export function Lamps({ onOpen }: { onOpen: (name?: string) => void }) {
           type="button"
           aria-label={`${servers.length - most} more servers`}
           onClick={() => onOpen()}
-          className="nums h-6 rounded-md px-1 text-ink-2 text-xs hover:bg-hover"
+          className="nums h-6 min-w-6 rounded-md px-1 text-ink-2 text-xs hover:bg-hover"
         >
           +{servers.length - most}
         </button>

@@ -1,6 +1,6 @@
 import { X } from "lucide-react";
 import { Dialog as Primitive } from "radix-ui";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { cn } from "@/lib/cn";
 import { Button, IconButton } from "./button";
 
@@ -16,6 +16,7 @@ interface DialogProps {
 const focusable = "button, input, select, textarea, a[href], [tabindex='0']";
 
 export function Dialog({ open, onOpenChange, title, description, children, className }: DialogProps) {
+  const opener = useRef<Element>(null);
   return (
     <Primitive.Root open={open} onOpenChange={onOpenChange}>
       <Primitive.Portal>
@@ -23,6 +24,7 @@ export function Dialog({ open, onOpenChange, title, description, children, class
         <Primitive.Content
           aria-describedby={description ? undefined : ""}
           onOpenAutoFocus={(e) => {
+            opener.current = document.activeElement;
             // A dialog without controls begins at itself: the tooltip of its Close would take the first Escape.
             const box = e.currentTarget as HTMLElement;
             if (!box.querySelector(`:is(${focusable}):not([data-close])`)) {
@@ -30,13 +32,18 @@ export function Dialog({ open, onOpenChange, title, description, children, class
               box.focus();
             }
           }}
-          onCloseAutoFocus={() =>
-            setTimeout(() => {
-              // What had the focus before may be gone by now, as the bar of an approval is.
-              if (document.activeElement === document.body)
-                document.querySelector<HTMLElement>("section[role=dialog], [data-composer]")?.focus();
-            })
-          }
+          onCloseAutoFocus={(e) => {
+            e.preventDefault();
+            // Who closed it may have put the focus where things go on.
+            if (document.activeElement !== document.body) return;
+            const back = opener.current;
+            if (back instanceof HTMLElement && back.isConnected) back.focus({ preventScroll: true });
+            // What had the focus before may be gone by now, as the bar of an approval is.
+            if (document.activeElement === document.body)
+              document
+                .querySelector<HTMLElement>("section[role=dialog], [data-composer]")
+                ?.focus({ preventScroll: true });
+          }}
           className={cn(
             "-translate-x-1/2 fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[min(520px,calc(100vw-32px))] animate-appear flex-col overflow-hidden rounded-lg border border-line bg-surface shadow-float outline-none",
             className,

@@ -334,7 +334,12 @@ function PasteStep({
               </Button>
             ))}
             {!taken.includes("demo") && (
-              <Button size="sm" variant="primary" onClick={onDemo} disabled={demoBusy}>
+              <Button
+                size="sm"
+                variant={first ? "primary" : "secondary"}
+                onClick={onDemo}
+                disabled={demoBusy}
+              >
                 <Plug /> Add the demo server
               </Button>
             )}

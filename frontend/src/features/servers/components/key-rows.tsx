@@ -3,6 +3,7 @@ import { useId, useState } from "react";
 import { Mask } from "@/api/types";
 import { Button, IconButton } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
+import { focusAdded } from "@/lib/focus-added";
 
 interface KeyRowsProps {
   label: string;
@@ -87,7 +88,10 @@ export function KeyRows({ label, noun, place, values, onChange }: KeyRowsProps) 
       <Button
         size="sm"
         className="justify-self-start"
-        onClick={() => setRows([...rows, { id: Math.max(-1, ...rows.map((r) => r.id)) + 1, k: "", v: "" }])}
+        onClick={(e) => {
+          setRows([...rows, { id: Math.max(-1, ...rows.map((r) => r.id)) + 1, k: "", v: "" }]);
+          focusAdded(e.currentTarget);
+        }}
       >
         <Plus /> Add {noun}
       </Button>

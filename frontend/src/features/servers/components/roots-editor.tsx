@@ -1,6 +1,7 @@
 import { Plus, X } from "lucide-react";
 import { Button, IconButton } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
+import { focusAdded } from "@/lib/focus-added";
 
 interface RootsEditorProps {
   roots: readonly string[];
@@ -36,7 +37,14 @@ export function RootsEditor({ roots, onChange }: RootsEditorProps) {
           </IconButton>
         </div>
       ))}
-      <Button size="sm" className="justify-self-start" onClick={() => onChange([...roots, ""])}>
+      <Button
+        size="sm"
+        className="justify-self-start"
+        onClick={(e) => {
+          onChange([...roots, ""]);
+          focusAdded(e.currentTarget);
+        }}
+      >
         <Plus /> Add root
       </Button>
     </fieldset>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import type { ServerView } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastDone } from "@/components/toast";
@@ -24,12 +24,31 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
   const [busy, setBusy] = useState(false);
   // The rows hold their own state; a new key lays them out anew.
   const [round, setRound] = useState(0);
+  const specText = JSON.stringify(server.spec);
+  const editing = useServersStore((s) => s.edits[name] !== undefined);
+  const form = useRef<HTMLFormElement>(null);
+  const layAnew = useCallback(() => {
+    const at = document.activeElement?.closest<HTMLElement>("[data-place]")?.dataset.place;
+    setRound((n) => n + 1);
+    setTimeout(() => {
+      if (document.activeElement !== document.body) return;
+      const field = at && form.current?.querySelector<HTMLElement>(`[data-place="${CSS.escape(at)}"]`);
+      const input = field && (field.matches("input") ? field : field.querySelector<HTMLElement>("input"));
+      (input || form.current)?.focus({ preventScroll: true });
+    });
+  }, []);
+  // What was saved arrives a moment later: rows with the values of before would be saved again.
+  const laid = useRef(specText);
+  useEffect(() => {
+    if (editing || laid.current === specText) return;
+    laid.current = specText;
+    layAnew();
+  }, [specText, editing, layAnew]);
   const changed = JSON.stringify(draft) !== JSON.stringify(server.spec);
   const missing = server.status.missingValues ?? [];
   const problem = changed ? settingsProblem(draft) : "";
 
   // Who was led here begins at the field that matters.
-  const form = useRef<HTMLFormElement>(null);
   const field = useServersStore((s) => s.field);
   const set = useServersStore((s) => s.set);
   useEffect(() => {
@@ -46,8 +65,9 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
     setError(undefined);
     try {
       await onSave(draft);
-      setDraft(undefined);
-      setRound((n) => n + 1);
+      // What was typed meanwhile stays.
+      if (useServersStore.getState().edits[name] === draft) setDraft(undefined);
+      layAnew();
       toastDone(`${draft.name} saved. It reconnects with the new settings.`);
     } catch (err) {
       setError(err);
@@ -59,7 +79,8 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
   return (
     <form
       ref={form}
-      className="grid max-w-[640px] gap-4"
+      tabIndex={-1}
+      className="outline-none grid max-w-[640px] gap-4"
       onSubmit={(e) => {
         e.preventDefault();
         if (changed && problem === "") void save();
@@ -81,7 +102,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
         />
         Off: do not start this server
       </label>
-      <div className="sticky -bottom-5 -mx-5 flex flex-wrap gap-2 border-line border-t bg-canvas px-5 py-3">
+      <div className="sticky -bottom-5 short:bottom-0 -mx-5 flex flex-wrap gap-2 border-line border-t bg-canvas px-5 py-3">
         {error !== undefined && (
           <ErrorNote error={error} title="The settings were not saved." className="basis-full" />
         )}
@@ -92,7 +113,7 @@ export function ServerSettings({ server, onSave }: ServerSettingsProps) {
           disabled={!changed || busy}
           onClick={() => {
             setDraft(undefined);
-            setRound((n) => n + 1);
+            layAnew();
           }}
         >
           Revert

@@ -6,6 +6,7 @@ import { Button, IconButton } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { Input, NativeSelect } from "@/components/ui/input";
 import { canChoose, chooseFile, chooseFolder } from "@/lib/choose";
+import { focusAdded } from "@/lib/focus-added";
 import { AuthEditor } from "./auth-editor";
 import { KeyRows } from "./key-rows";
 import { LimitsEditor } from "./limits-editor";
@@ -166,7 +167,14 @@ function ArgRows({ args, onChange }: { args: readonly string[]; onChange: (args:
           </IconButton>
         </div>
       ))}
-      <Button size="sm" className="justify-self-start" onClick={() => onChange([...args, ""])}>
+      <Button
+        size="sm"
+        className="justify-self-start"
+        onClick={(e) => {
+          onChange([...args, ""]);
+          focusAdded(e.currentTarget);
+        }}
+      >
         <Plus /> Add argument
       </Button>
     </fieldset>

@@ -1,11 +1,11 @@
 import { Braces, FileInput, Globe, Plus, Search } from "lucide-react";
-import { type RefObject, useState } from "react";
+import { type RefObject, useRef, useState } from "react";
 import type { CustomTool } from "@/api/types";
 import { ErrorNote } from "@/components/error-note";
 import { toastError, toastUndo } from "@/components/toast";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
-import { Menu, MenuContent, MenuItem, MenuTrigger } from "@/components/ui/menu";
+import { Menu, MenuContent, MenuItem, MenuTrigger, useAfterMenu } from "@/components/ui/menu";
 import { Switch } from "@/components/ui/switch";
 import { cn } from "@/lib/cn";
 import { pretty } from "@/lib/json";
@@ -33,6 +33,8 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
   const [ask, setAsk] = useState<Reach>();
   const [round, setRound] = useState(0);
   const [importing, setImporting] = useState(false);
+  const menu = useAfterMenu();
+  const editor = useRef<HTMLDivElement>(null);
   const builtin = (useTools().data ?? []).filter((t) => t.tool.ref.kind === "builtin");
 
   if (custom.error) {
@@ -75,6 +77,7 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
     }
     setRound((n) => n + 1);
     select(newKey);
+    setTimeout(() => editor.current?.querySelector<HTMLElement>("[data-begin]")?.focus());
   };
   const duplicate = (t: CustomTool) => {
     let name = `${t.name}_copy`;
@@ -115,14 +118,14 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
                 <Plus /> Add
               </Button>
             </MenuTrigger>
-            <MenuContent align="end">
-              <MenuItem onSelect={() => begin(undefined)}>
+            <MenuContent align="end" onCloseAutoFocus={menu.onCloseAutoFocus}>
+              <MenuItem onSelect={() => menu.later(() => begin(undefined))}>
                 <Braces aria-hidden /> JavaScript tool
               </MenuItem>
-              <MenuItem onSelect={() => begin(blankConnector)}>
+              <MenuItem onSelect={() => menu.later(() => begin(blankConnector))}>
                 <Globe aria-hidden /> HTTP connector
               </MenuItem>
-              <MenuItem onSelect={() => setImporting(true)}>
+              <MenuItem onSelect={() => menu.later(() => setImporting(true))}>
                 <FileInput aria-hidden /> Import from OpenAPI…
               </MenuItem>
             </MenuContent>
@@ -203,7 +206,10 @@ export function CustomTools({ searchRef }: { searchRef: RefObject<HTMLInputEleme
           </>
         )}
       </div>
-      <div className="min-h-0 min-w-0 flex-1 overflow-y-auto p-5 short:max-md:flex-none short:max-md:overflow-visible">
+      <div
+        ref={editor}
+        className="min-h-0 min-w-0 flex-1 overflow-y-auto p-5 short:max-md:flex-none short:max-md:overflow-visible"
+      >
         {own ? (
           <BuiltinTool key={own.alias} view={own} />
         ) : (
