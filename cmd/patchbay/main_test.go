@@ -223,7 +223,7 @@ func TestChatOverBothWires(t *testing.T) {
 				last = object(t, line)
 				types = append(types, last["type"].(string))
 				switch {
-				case last["type"] == "chat:delta":
+				case last["type"] == "chat:delta" && last["kind"] == "text":
 					text += last["text"].(string)
 				case last["type"] == "chat:toolCall" && last["status"] == "done":
 					done++
