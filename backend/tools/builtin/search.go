@@ -248,10 +248,11 @@ func searchFiles(ctx context.Context, c *call, a searchArgs) (core.ToolResult, e
 			return false, nil // no text
 		}
 		for n, line := range strings.Split(content, "\n") {
+			matches := re.match(ctx, line)
 			if ctx.Err() != nil {
 				return false, ctx.Err()
 			}
-			if !re.match(ctx, line) {
+			if !matches {
 				continue
 			}
 			if len(out) == maxMatches {
