@@ -145,6 +145,10 @@ test("off, starting, connected, failed, needs values, needs sign-in, on demand",
   await turn("locked", true);
   await hears(/^locked: needs sign-in, /);
   await looks("locked", { word: "Needs sign-in", sentence: /sign in/i, button: "Sign in" });
+  await page.keyboard.press("Enter");
+  await details().getByRole("alert").getByText("Signing in to locked did not work.").waitFor();
+  assert.notEqual(await page.evaluate(() => document.activeElement?.tagName), "BODY");
+  await details().getByRole("button", { name: "Settings for signing in" }).waitFor();
   await turn("sleepy", true);
   await hears(/^sleepy: on demand, ready, starts when used/);
   await looks("sleepy", { word: "On demand", sentence: /starts when used/, button: "Start now" });
