@@ -255,3 +255,17 @@ func TestTooLongACustomToolIsNotSaved(t *testing.T) {
 	long.Description += "x"
 	require.Equal(t, core.CodeTooLarge, core.CodeOf(f.Update(ctx, wire.UpdateToolInput{Name: "shout", Tool: long})))
 }
+
+// What is no JSON Schema is refused with its place, and a file that holds such a
+// tool already can still be changed elsewhere.
+func TestSchemaOfACustomToolIsOne(t *testing.T) {
+	f, _, _ := newTools(t)
+	bad := shout("return 1")
+	bad.Parameters = json.RawMessage(`{"type":"object","properties":{"text":{"type":"strnig"}}}`)
+	err := f.Add(t.Context(), bad)
+	require.Equal(t, core.CodeInvalid, core.CodeOf(err))
+	require.ErrorContains(t, err, "/properties/text/type")
+	require.NotContains(t, err.Error(), "\n")
+	good := shout("return 1")
+	require.NoError(t, f.Add(t.Context(), good))
+}

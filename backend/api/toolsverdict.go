@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -57,6 +58,9 @@ func fits(now core.CustomTool, former *core.CustomTool) error {
 	}
 	warnings := llm.Judge(core.Tool{Description: now.Description, InputSchema: now.Parameters}).Warnings
 	if len(warnings) == 0 {
+		if err := tools.CheckSchema(now.Parameters); len(now.Parameters) > 0 && err != nil {
+			return &core.Error{Code: core.CodeInvalid, Path: "parameters", Err: err, Message: fmt.Sprintf("%s was not saved. Its schema is no JSON Schema: %v.", now.Name, err)}
+		}
 		return nil
 	}
 	path := "parameters"

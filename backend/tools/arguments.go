@@ -177,7 +177,19 @@ func compile(raw json.RawMessage) (*jsonschema.Schema, error) {
 	if err := c.AddResource(id, doc); err != nil {
 		return nil, err
 	}
-	return c.Compile(id)
+	ready, err := c.Compile(id)
+	var broken *jsonschema.SchemaValidationError
+	var v *jsonschema.ValidationError
+	if errors.As(err, &broken) && errors.As(broken.Err, &v) {
+		return nil, errors.New(strings.Join(leaves(v), "; "))
+	}
+	return ready, err
+}
+
+// CheckSchema returns why raw cannot be the schema of a tool's input, or nil.
+func CheckSchema(raw json.RawMessage) error {
+	_, err := compile(raw)
+	return err
 }
 
 type pattern struct{ *regexp2.Regexp }
