@@ -40,3 +40,12 @@ test("a fleet is told in one sentence", () => {
   const fleet = ["a", "b", "c", "d", "e"].map((n) => server(n, n === "e" ? "failed" : "connected"));
   expect(serverNews(fleet, new Map())).toEqual(["5 servers: 4 connected, 1 failed"]);
 });
+
+test("another name is no removal", () => {
+  const told = new Map<string, Told>();
+  serverNews([server("shop", "connected", { toolCount: 2 })], told);
+  expect(serverNews([server("store", "connected", { toolCount: 2 })], told)).toEqual([
+    "shop: is called store now",
+    "store: connected, 2 tools",
+  ]);
+});

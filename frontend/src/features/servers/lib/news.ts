@@ -47,6 +47,7 @@ function reason(text: string): string {
 export function serverNews(servers: readonly ListedServer[], told: Map<string, Told>): string[] {
   const fresh: ListedServer[] = [];
   const out: string[] = [];
+  const came = servers.filter((s) => !told.has(s.spec.name));
   for (const s of servers) {
     const before = told.get(s.spec.name);
     const now: Told = { condition: condition(s), sentence: newsSentence(s) };
@@ -59,10 +60,15 @@ export function serverNews(servers: readonly ListedServer[], told: Map<string, T
     if (!same) fresh.push(s);
   }
   const names = new Set(servers.map((s) => s.spec.name));
-  for (const name of told.keys()) {
-    if (names.has(name)) continue;
+  const gone = [...told.keys()].filter((name) => !names.has(name));
+  for (const name of gone) {
     told.delete(name);
-    out.push(`${name}: removed`);
+    // One that goes while another one comes got a new name.
+    out.push(
+      gone.length === 1 && came.length === 1
+        ? `${name}: is called ${came[0]?.spec.name} now`
+        : `${name}: removed`,
+    );
   }
   if (fresh.length <= most) return [...out, ...fresh.map(newsSentence)];
   const counts = new Map<string, number>();

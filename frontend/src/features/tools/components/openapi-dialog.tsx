@@ -7,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Field } from "@/components/ui/field";
 import { Input, Textarea } from "@/components/ui/input";
+import { plural } from "@/lib/format";
 import { secretName } from "../lib/reach";
 import { parseOpenAPI, useCustomToolActions, useMissingSecrets } from "../queries";
 import { SecretField } from "./secret-field";
@@ -244,7 +245,7 @@ function Choose({ view, busy, error, onBack, onAdd }: ChooseProps) {
           disabled={picked.length === 0 || busy}
           onClick={() => onAdd(picked.map((p) => p.tool))}
         >
-          Add {picked.length === 1 ? "1 tool" : `${picked.length} tools`}
+          {picked.length === 0 ? "Add tools" : `Add ${plural(picked.length, "tool")}`}
         </Button>
       </div>
     </div>
