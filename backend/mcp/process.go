@@ -28,6 +28,10 @@ type process struct {
 	done    func() // told when gone; may be nil
 }
 
+// lastWords is how long the rest of what a process printed is read once it is
+// gone. It is there already; only a stranger who holds the pipe keeps it open.
+const lastWords = 100 * time.Millisecond
+
 // startProcess starts path with args in dir. env is complete but for the mark.
 func startProcess(path string, args, env []string, dir string, grace time.Duration, stderr *tail) (*process, error) {
 	p := &process{mark: markName + "=" + rand.Text(), grace: grace, stderr: stderr, exited: make(chan struct{}), gone: make(chan struct{})}
@@ -92,6 +96,10 @@ func startProcess(path string, args, env []string, dir string, grace time.Durati
 	go func() {
 		<-p.gone0()
 		outR.Close() // a stranger may still hold the other ends
+		select {
+		case <-readers: // what was printed last was still in the pipe
+		case <-time.After(lastWords):
+		}
 		errR.Close()
 		<-readers
 		if p.done != nil {

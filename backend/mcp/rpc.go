@@ -126,7 +126,8 @@ func (r *httpRPC) callTool(ctx context.Context, name string, args json.RawMessag
 		raw, done, err := r.direct.call(ctx, l, name, args, callID, s != nil)
 		if done {
 			var he *httpError
-			if errors.As(err, &he) && he.status < 300 && r.ctx.Err() != nil && ctx.Err() == nil {
+			// A request that never left says more than the end of the link does.
+			if errors.As(err, &he) && he.status < 300 && !unsent(he) && r.ctx.Err() != nil && ctx.Err() == nil {
 				return nil, errLost
 			}
 			return raw, err
